@@ -1,40 +1,46 @@
 """Code relations: imports, calls, inheritance, overriding, and what a test tests (D.03).
 
-A name is resolved as its language does it - the scopes around it, then the file's imports, followed through
-re-exports - and only to a symbol that this project defines. A method is resolved where the receiver's class is plain
-(`self`, a class by name, a parameter with a type), or by a name of several words that one method alone has. A name
-that is assigned or a parameter in the same snippet, and one that could mean two things, means nothing here: a wrong
-edge costs more than a missing one.
+What a name means, `name_resolution` says. A method is resolved where the receiver's class is plain (`self`, a class by
+name, a parameter with a type), or by a name of several words that one method alone has. A name that is assigned or a
+parameter in the same snippet means nothing here.
 """
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
-from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_imported_names, read_whole_modules
-from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
-from hyperloci.knowledge.relations.local_names import is_bound, is_called_bare, read_made_types, read_parameter_types
-from hyperloci.knowledge.relations.only_methods import ONLY, NamedSymbols, find_only_methods, split_words
+from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_rust_use
+from hyperloci.knowledge.relations.import_resolution import SCRIPT
+from hyperloci.knowledge.relations.local_names import (
+    TYPE_FIRST,
+    is_bound,
+    is_called_bare,
+    is_made,
+    read_declared_types,
+    read_made_types,
+    read_parameter_types,
+)
+from hyperloci.knowledge.relations.name_resolution import (
+    OPEN_SCOPE,
+    SEPARATOR,
+    CodeContext,
+    NameResolver,
+    RelationTarget,
+)
+from hyperloci.knowledge.relations.only_methods import ONLY, find_only_methods, split_words
+from hyperloci.knowledge.relations.packages import C_FAMILY, NEEDS_NEW, PACKAGED
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.store.projects.set_aside import note_failure_of
-from hyperloci.system.values import dataclass
 
 LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")
 """The labels of edges from code."""
 
 MAX_OUT: Final = 50
 """Edges of one snippet at most, in the order of the text: D.02 keeps no more."""
-
-MAX_HOPS: Final = 5
-"""Base classes followed one after another; longer chains are cycles."""
-
-MAX_PLACES: Final = 500
-"""Files in which one name is looked for at most, where one file hands on what others have."""
 
 SAME_FILE: Final = 0.95
 IMPORTED: Final = 0.95
@@ -47,42 +53,15 @@ TYPED: Final = 0.85
 NAMED_AFTER: Final = 0.9
 
 _SELF: Final = frozenset({"self", "cls", "this", "Self", "$this", "static"})
-_SUPER: Final = {"php": "parent", "c_sharp": "base"}
+_SUPER: Final = {"php": "parent", "c_sharp": "base", "rust": ""}
 """What a method calls what it has from above by, where that is not `super`."""
 
-_OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua", "php", "rust"})
-"""Languages in which a method's bare call does not mean another method of its class."""
+TEMPLATES: Final = frozenset({"astro", "svelte", "vue"})
+"""Languages of files in which what is no script calls by names alone."""
 
-_BUILTIN: Final = frozenset(dir(builtins))
+_NEVER_OVERRIDDEN: Final = frozenset({"constructor", "operator="})
 
-_SEPARATOR: Final = re.compile(r"\.#?|::?|->")
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class RelationTarget:
-    """A snippet that a name was found to mean."""
-
-    path: str
-    symbol: str
-    key: NodeKey
-
-
-class CodeContext(NamedSymbols, Protocol):
-    """What the rules need to know about the project."""
-
-    @property
-    def modules(self) -> ModuleIndex:
-        """The project's files."""
-        ...
-
-    def view(self, path: str) -> FileView | None:
-        """Return what is known of a file, None if it is not indexed."""
-        ...
-
-    def is_test(self, path: str) -> bool:
-        """Whether a file holds tests."""
-        ...
 
 
 class CodeRules:
@@ -92,19 +71,12 @@ class CodeRules:
         self._world = world
         self._view = view
         self._is_test = world.is_test(view.path)
-        # Names that a function imports for itself hold in all its pieces.
+        self._names = NameResolver(world, view, rows)
+        self._rows = rows
+        self._fields: dict[str, Mapping[str, str]] = {}
+        """The types of the fields of each class, as written."""
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
-        self._climbed: list[tuple[str, str, str]] = []
-        """The methods of bases that are being looked for, each on behalf of the one before it."""
-        self._own: dict[str, dict[str, Place]] = {}
-        self._own_modules: dict[str, dict[str, str]] = {}
-        for row in rows:
-            if row.symbol is not None and row.facts.get("imports"):
-                self._own.setdefault(row.symbol, {}).update(read_imported_names(view.path, row, world.modules))
-                self._own_modules.setdefault(row.symbol, {}).update(read_whole_modules(row))
-        imported = {part for row in rows for said in row.facts.get("imports", ()) for part in _SEPARATOR.split(said)}
-        self._from_elsewhere = imported - view.names.keys()
 
     def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once, in the order of the text."""
@@ -133,10 +105,14 @@ class CodeRules:
                         )
 
     def _resolve_import(self, row: LinkableSnippet, said: str) -> Iterator[RelationTarget]:
-        place = self._locate_import(row, said)
-        if place is None:
+        if row.language in PACKAGED - C_FAMILY:
+            yield from self._names.find_declared(said.rpartition(" ")[2].replace("\\", "."), row.language)
             return
-        target = self._find_at_place(place)
+        for place in self._locate_import(row, said):
+            yield from self._find_imported(place)
+
+    def _find_imported(self, place: Place) -> Iterator[RelationTarget]:
+        target = self._names.find_at_place(place)
         if target is not None:
             yield target
             return
@@ -145,21 +121,21 @@ class CodeRules:
         if view is not None and view.head is not None and len(place[1]) <= 1:
             yield RelationTarget(view.path, "", view.head)
 
-    def _locate_import(self, row: LinkableSnippet, said: str) -> Place | None:
-        if row.language == "python":
-            return self._world.modules.resolve_python(self._view.path, said)
-        if row.language in SCRIPT:
-            file = self._world.modules.resolve_script(self._view.path, said)
-            return None if file is None else (file, ())
-        if row.language in CLASS_FILES:
-            name = said.rsplit(".", 1)[-1]
-            return self._view.names.get(name)
-        return None
+    def _locate_import(self, row: LinkableSnippet, said: str) -> Iterator[Place]:
+        modules, path = self._world.modules, self._view.path
+        if row.language == "rust":
+            yield from (place for _, place in read_rust_use(path, row, said, modules))
+        elif row.language == "python" and (place := modules.resolve_python(path, said)):
+            yield place
+        elif row.language in SCRIPT or row.language in C_FAMILY:
+            find_file = modules.resolve_script if row.language in SCRIPT else modules.resolve_include
+            if file := find_file(path, said):
+                yield file, ()
 
     def _find_bases(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("bases", ()):
-            target = self._resolve_name(self._view, row.symbol or "", said.split("."))
-            if target is not None and self._kind_of_target(target) in CLASS_LIKE:
+            target = self._names.resolve_name(self._view, row.symbol or "", SEPARATOR.split(said))
+            if target is not None and self._names.kind_of(target) in CLASS_LIKE:
                 sure = SAME_FILE if target.path == self._view.path else IMPORTED
                 yield WantedRelation("inherits", target.key, sure, f"extends `{said}`")
 
@@ -167,15 +143,15 @@ class CodeRules:
         if row.facts.get("kind") != "method" or row.symbol is None or not row.facts.get("signature"):
             return
         owner, _, name = row.symbol.rpartition(".")
-        if not owner or (name.startswith("__") and name.endswith("__")) or name == "constructor":
+        if not owner or (name.startswith("__") and name.endswith("__")) or name in _NEVER_OVERRIDDEN:
             return
-        target = self._find_inherited_method(self._view, owner, name)
+        target = self._names.find_inherited_method(self._view, owner, name)
         if target is not None:
             yield WantedRelation("overrides", target.key, OWN_METHOD, f"overrides `{target.symbol}`")
 
     def _find_calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         calls = row.facts.get("calls", ())
-        only = find_only_methods(self._world, [_SEPARATOR.split(said)[-1] for said in calls])
+        only = find_only_methods(self._world, [SEPARATOR.split(said)[-1] for said in calls])
         for said in calls:
             found = self._resolve_call(row, said) or self._find_only_method(row, said, only)
             if found is None:
@@ -198,191 +174,109 @@ class CodeRules:
     # -- names -------------------------------------------------------------------------------------------------------
 
     def _resolve_call(self, row: LinkableSnippet, said: str) -> tuple[RelationTarget, float] | None:
-        *receivers, name = _SEPARATOR.split(said)
+        *receivers, name = SEPARATOR.split(said)
         parts = [*(receiver.rstrip("?!") for receiver in receivers), name]
         if not all(parts):
             return None
         if parts[0] in _SELF:
+            if len(parts) == 3:
+                return self._find_method_of_type(row, self._read_field_type(row, parts[1]), name)
             return self._find_own_method(row, name) if len(parts) == 2 else None
         if parts[0] == _SUPER.get(row.language or "", "super") and len(parts) == 2:
             return self._find_method_above(row, name)
-        target = self._resolve_name(self._view, row.symbol or "", parts, row)
+        target = self._names.resolve_name(self._view, row.symbol or "", parts, row)
         if target is not None:
             if is_bound(row, parts[0]):
                 return None
-            if len(parts) == 1 and not is_called_bare(row.content, said):
+            if len(parts) == 1 and row.language not in TEMPLATES and not is_called_bare(row.content, said):
+                return None
+            if row.language == "rust" and not self._is_called_in_rust(row, said, target):
+                return None
+            if (
+                row.language in NEEDS_NEW
+                and self._names.kind_of(target) in CLASS_LIKE
+                and not is_made(row.content, said)
+            ):
                 return None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
-        if len(parts) == 1 and row.language not in _OPEN_SCOPE and is_called_bare(row.content, said):
+        if len(parts) == 1 and row.language not in OPEN_SCOPE | TEMPLATES and is_called_bare(row.content, said):
             return None if is_bound(row, said) else self._find_method_above(row, said)
         return self._find_typed_method(row, parts) if len(parts) == 2 else None
 
+    def _is_called_in_rust(self, row: LinkableSnippet, said: str, target: RelationTarget) -> bool:
+        """Say whether a call may mean a target: no module is called, and no function by what calls a macro."""
+        text = row.content.replace(f"{said}!", "") if self._names.kind_of(target) == "function" else row.content
+        return bool(target.symbol) and (SEPARATOR.search(said) is not None or is_called_bare(text, said))
+
     def _find_own_method(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
-        owner = self._enclosing_class(self._view, row.symbol or "")
+        owner = self._names.enclosing_class(self._view, row.symbol or "")
         if owner is None:
             return None
-        own = self._find_symbol(self._view, f"{owner}.{name}")
+        own = self._names.find_symbol(self._view, f"{owner}.{name}")
         return (own, OWN_METHOD) if own is not None else self._find_method_above(row, name)
 
     def _find_method_above(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
-        owner = self._enclosing_class(self._view, row.symbol or "")
-        inherited = None if owner is None else self._find_inherited_method(self._view, owner, name)
+        owner = self._names.enclosing_class(self._view, row.symbol or "")
+        inherited = None if owner is None else self._names.find_inherited_method(self._view, owner, name)
         return None if inherited is None else (inherited, INHERITED)
 
     def _find_only_method(
         self, row: LinkableSnippet, said: str, only: Mapping[str, tuple[str, str]]
     ) -> tuple[RelationTarget, float] | None:
         """Resolve `editor.edit_files`, of whose receiver nothing is known, where one method alone has that name."""
-        parts = _SEPARATOR.split(said)
+        parts = SEPARATOR.split(said)
+        if row.language in TEMPLATES:
+            return None
+        if row.language in NEEDS_NEW and _read_type(row, parts[0]) in self._names.from_elsewhere:
+            return None
         # Of `get().run_it()` only the last name is known.
-        on_something = parts[0] not in self._from_elsewhere if len(parts) > 1 else not is_called_bare(row.content, said)
+        on_something = (
+            parts[0] not in self._names.from_elsewhere if len(parts) > 1 else not is_called_bare(row.content, said)
+        )
         place = only.get(parts[-1]) if on_something else None
         view = None if place is None else self._world.view(place[0])
         if place is None or view is None or view.language != row.language:
             return None
         owner = place[1].rpartition(".")[0]
-        target = self._find_symbol(view, place[1]) if view.kinds.get(owner) in CLASS_LIKE else None
+        target = self._names.find_symbol(view, place[1]) if view.kinds.get(owner) in CLASS_LIKE else None
         return None if target is None else (target, ONLY)
 
     def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`, or the snippet `memory = Memory()`."""
-        types = read_parameter_types(str(row.facts.get("signature", "")), row.language)
-        name = parts[0].lstrip("$")
-        said = (types.get(name) or read_made_types(row.content).get(name, "")).split(".")
-        owner = self._resolve_name(self._view, row.symbol or "", said, row) if said[0] else None
-        if owner is None or self._kind_of_target(owner) not in CLASS_LIKE:
+        said = _read_type(row, parts[0])
+        if not said and row.language not in OPEN_SCOPE and not is_bound(row, parts[0]):
+            said = self._read_field_type(row, parts[0])
+        return self._find_method_of_type(row, said, parts[1])
+
+    def _find_method_of_type(self, row: LinkableSnippet, said: str, name: str) -> tuple[RelationTarget, float] | None:
+        owner = self._names.resolve_name(self._view, row.symbol or "", SEPARATOR.split(said), row) if said else None
+        if owner is None or self._names.kind_of(owner) not in CLASS_LIKE:
             return None
-        view = self._world.view(owner.path)
-        method = None if view is None else self._find_symbol(view, f"{owner.symbol}.{parts[1]}")
-        if method is None and view is not None:
-            method = self._find_inherited_method(view, owner.symbol, parts[1])
+        method = self._names.find_method(owner, name)
         return None if method is None else (method, TYPED)
 
-    def _resolve_name(
-        self, view: FileView, scope: str, parts: Sequence[str], row: LinkableSnippet | None = None
-    ) -> RelationTarget | None:
-        """Return what a dotted name means in a scope of a file."""
-        dotted = ".".join(parts)
-        for around in _enclosing_scopes(scope):
-            if around and around != scope and view.language in _OPEN_SCOPE and view.kinds.get(around) in CLASS_LIKE:
-                continue
-            found = self._find_symbol(view, f"{around}.{dotted}" if around else dotted)
-            if found is not None:
-                return found
-            if around == "" and view.kinds.get(parts[0]) in CLASS_LIKE and len(parts) == 2:
-                return self._find_inherited_method(view, parts[0], parts[1])
-        place = self._find_imported_name(view, scope, parts)
-        if place is not None:
-            return self._find_at_place(place) or self._find_in_package(place)
-        if view.language == "python":
-            return self._find_starred(view, parts)
-        return self._find_sibling(view, dotted) if view.language == "go" and len(parts) == 1 else None
-
-    def _find_starred(self, view: FileView, parts: Sequence[str]) -> RelationTarget | None:
-        """Return what a name means that `import *` brings; nothing where it may mean something else too."""
-        elsewhere = view.bound | self._from_elsewhere if view is self._view else view.bound
-        if parts[0].startswith("_") or parts[0] in _BUILTIN or parts[0] in elsewhere:
-            return None
-        places = ((file, tuple(parts)) for file in view.stars)
-        found = {target for place in places if (target := self._find_at_place(place)) is not None}
-        return found.pop() if len(found) == 1 else None
-
-    def _find_imported_name(self, view: FileView, scope: str, parts: Sequence[str]) -> Place | None:
-        """Return the place that a file's imports say a name is at."""
-        own = self._own if view is self._view else {}
-        own_modules = self._own_modules if view is self._view else {}
-        for around in (*_enclosing_scopes(scope), ""):
-            names = own.get(around, {}) if around else view.names
-            if parts[0] in names:
-                path, inner = names[parts[0]]
-                return path, (*inner, *parts[1:])
-            whole = own_modules.get(around, {}) if around else view.modules
-            if parts[0] in whole and len(parts) > 1:
-                return self._world.modules.resolve_python(view.path, ".".join((whole[parts[0]], *parts[1:])))
-        return None
-
-    def _find_at_place(self, place: Place) -> RelationTarget | None:
-        """Return the snippet at a place, following what its file imports from elsewhere."""
-        places, seen = [place], {place}
-        for path, parts in places:
-            view = self._world.view(path)
-            if view is None:
-                continue
-            if not parts:
-                return None if view.head is None else RelationTarget(path, "", view.head)
-            found = self._find_symbol(view, ".".join(parts))
-            if found is not None:
-                return found
-            if len(parts) == 2 and view.kinds.get(parts[0]) in CLASS_LIKE:
-                return self._find_inherited_method(view, parts[0], parts[1])
-            if parts[0] in view.names:
-                further, inner = view.names[parts[0]]
-                onward = [(further, (*inner, *parts[1:]))]
-            else:
-                onward = [(other, parts) for other in view.stars if parts[0] not in view.bound]
-            unseen = [one for one in onward if one not in seen][: MAX_PLACES - len(seen)]
-            places += unseen
-            seen |= {*unseen}
-        return None
-
-    def _find_in_package(self, place: Place) -> RelationTarget | None:
-        """Look in a Go package's other files too."""
-        path, parts = place
-        files = self._world.modules.find_go_siblings(path) if path.endswith(".go") else ()
-        return self._find_unique(files, ".".join(parts)) if parts else None
-
-    def _find_sibling(self, view: FileView, symbol: str) -> RelationTarget | None:
-        return self._find_unique(self._world.modules.find_go_siblings(view.path), symbol)
-
-    def _find_unique(self, files: Sequence[str], symbol: str) -> RelationTarget | None:
-        views = (self._world.view(path) for path in files)
-        found = [target for view in views if view is not None and (target := self._find_symbol(view, symbol))]
-        return found[0] if len(found) == 1 else None
-
-    def _find_symbol(self, view: FileView, symbol: str) -> RelationTarget | None:
-        key = view.symbols.get(symbol)
-        return None if key is None else RelationTarget(view.path, symbol, key)
-
-    def _kind_of_target(self, target: RelationTarget) -> str:
-        view = self._world.view(target.path)
-        return view.kinds.get(target.symbol, "") if view is not None else ""
-
-    def _enclosing_class(self, view: FileView, symbol: str) -> str | None:
-        around = next((around for around in _enclosing_scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
-        # The class of a method that is written outside of it may stand in another file, or be a table.
-        return around or (symbol.rpartition(".")[0] if view.kinds.get(symbol) == "method" else "") or None
-
-    def _find_inherited_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
-        """Return the method that a class has from the nearest of its bases in this project."""
-        sought = (view.path, owner, name)
-        if len(self._climbed) > MAX_HOPS or sought in self._climbed:
-            return None
-        # To find what a base is called may mean to look for what another class inherits.
-        self._climbed.append(sought)
-        try:
-            return self._climb_to_method(view, owner, name)
-        finally:
-            self._climbed.pop()
-
-    def _climb_to_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
-        for said in view.bases.get(owner, ()):
-            base = self._resolve_name(view, owner.rpartition(".")[0], said.split("."))
-            above = None if base is None else self._world.view(base.path)
-            if base is None or above is None or (base.path, base.symbol) == (view.path, owner):
-                continue
-            found = self._find_symbol(above, f"{base.symbol}.{name}")
-            found = found or self._find_inherited_method(above, base.symbol, name)
-            if found is not None:
-                return found
-        return None
+    def _read_field_type(self, row: LinkableSnippet, name: str) -> str:
+        """Return the type that the class around a snippet says a field has; nothing if it says none."""
+        owner = self._names.enclosing_class(self._view, row.symbol or "")
+        if owner is not None and owner not in self._fields:
+            makers = {f"{owner}.__construct", f"{owner}.constructor"}
+            text = "\n".join(
+                one.content
+                for one in self._rows
+                if one.symbol in makers or (one.symbol == owner and one.facts.get("kind") != "method")
+            )
+            self._fields[owner] = read_declared_types(text, row.language)
+        return self._fields[owner].get(name, "") if owner is not None else ""
 
 
-def _enclosing_scopes(symbol: str) -> Iterator[str]:
-    """Yield a symbol and what it stands in, innermost first, the file (empty) last."""
-    while symbol:
-        yield symbol
-        symbol = symbol.rpartition(".")[0]
-    yield ""
+def _read_type(row: LinkableSnippet, name: str) -> str:
+    """Return the type that a snippet says a name has; nothing if it says none."""
+    bare = name.lstrip("$")
+    types = read_parameter_types(str(row.facts.get("signature", "")), row.language)
+    said = types.get(bare) or read_made_types(row.content).get(bare, "")
+    if not said and row.language in TYPE_FIRST:
+        said = read_declared_types(row.content, row.language).get(bare, "")
+    return said
 
 
 def _file_stem(path: str) -> str:

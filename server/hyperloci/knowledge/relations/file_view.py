@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
+from hyperloci.knowledge.relations.import_resolution import COMPONENTS, SCRIPT, ModuleIndex
+from hyperloci.knowledge.relations.packages import is_hidden, read_full_names, read_package
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.system.values import dataclass
@@ -25,18 +26,22 @@ _COMMENT: Final = re.compile(r"#[^\n]*")
 
 _SCRIPT_IMPORT: Final = re.compile(
     r"\b(?:import|export)\s++(?:type\s++)?(?P<default>[\w$]++)?\s*+,?\s*+"
-    r"(?:\{(?P<named>[^}]{0,4000}+)\}|\*\s++as\s++(?P<space>[\w$]++))?\s*+from\s*+[\"'](?P<source>\.[^\"']*+)[\"']"
+    r"(?:\{(?P<named>[^}]{0,4000}+)\}|\*\s++as\s++(?P<space>[\w$]++))?\s*+from\s*+[\"'](?P<source>(?:\.|[@~]/)[^\"']*+)[\"']"
 )
 _REQUIRE: Final = re.compile(
     r"\b(?:const|let|var)\s++(?:\{(?P<named>[^}]{0,4000}+)\}|(?P<default>[\w$]++))\s*+=\s*+require\(\s*+"
-    r"[\"'](?P<source>\.[^\"']*+)[\"']"
+    r"[\"'](?P<source>(?:\.|[@~]/)[^\"']*+)[\"']"
 )
-_SCRIPT_STAR: Final = re.compile(r"\bexport\s++(?:type\s++)?\*\s*+from\s*+[\"'](?P<source>\.[^\"']*+)[\"']")
+_SCRIPT_STAR: Final = re.compile(r"\bexport\s++(?:type\s++)?\*\s*+from\s*+[\"'](?P<source>(?:\.|[@~]/)[^\"']*+)[\"']")
 _SCRIPT_OWN: Final = re.compile(r"\bexport\s++(?:declare\s++)?(?:const|let|var)\s++([\w$]++)")
 _SCRIPT_LIST: Final = re.compile(r"\bexport\s++(?:type\s++)?\{([^}]{0,4000}+)\}")
 _PYTHON_OWN: Final = re.compile(r"^(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=)", re.MULTILINE)
 _SCRIPT_ITEM: Final = re.compile(r"\s*(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$")
-_CLASS_IMPORT: Final = re.compile(r"^(?:static\s+)?([\w.]+?\.([A-Z]\w*))(?:\.\w+)?(?:\s+as\s+(\w+))?$")
+_RUST_MODULE: Final = re.compile(r"(?:pub(?:\([^)]{0,80}\))?\s+)?mod\b")
+_RUST_MOD: Final = re.compile(r"^[ \t]*+(?:pub(?:\([^)\n]{0,80}\))?[ \t]++)?mod[ \t]++(\w++);", re.MULTILINE)
+MAX_BRACES: Final = 8
+"""Braces inside braces of a `use` that are read."""
+
 _GO_IMPORT: Final = re.compile(r"(?:\b(\w+)\s+)?\"([\w./~-]+)\"")
 
 
@@ -52,6 +57,8 @@ class FileView:
         names: what each name that the file imports means, inside this project.
         modules: dotted modules that Python imports whole, by the name they bind.
         stars: files of which it imports (Python) or hands on (JavaScript, TypeScript) every name.
+        package: the package that it says it belongs to; `full_names`: what it imports of others (`packages`).
+        hidden: symbols that no other file sees (C: `static`).
         bound: names that it gives a meaning of its own, found or not: no file of `stars` has a say in them.
         head: the snippet that stands for the file.
     """
@@ -64,6 +71,9 @@ class FileView:
     names: Mapping[str, Place]
     modules: Mapping[str, str]
     stars: tuple[str, ...]
+    package: str
+    full_names: tuple[tuple[str, str], ...]
+    hidden: frozenset[str]
     bound: frozenset[str]
     head: NodeKey | None
 
@@ -76,6 +86,8 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
     names: dict[str, Place] = {}
     whole: dict[str, str] = {}
     stars: list[str] = []
+    package = ""
+    full_names: list[tuple[str, str]] = []
     bound: set[str] = set()
     language = next((row.language for row in rows if row.language), None)
     for number, row in enumerate(rows):
@@ -85,12 +97,15 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
             names.update(read_imported_names(path, top, modules))
             whole.update(read_whole_modules(top))
             stars += _read_stars(path, top, modules)
+            package = package or read_package(top)
+            full_names += read_full_names(top)
             bound.update(_read_bound(top))
         if row.symbol is not None and row.symbol not in symbols:
             symbols[row.symbol] = row.key
             kinds[row.symbol] = str(row.facts.get("kind", ""))
-            if row.facts.get("bases"):
-                bases[row.symbol] = tuple(row.facts["bases"])
+        if row.symbol is not None and row.facts.get("bases"):
+            # Rust says beside a type, and C# in each part of a class, what it has from above.
+            bases[row.symbol] = (*bases.get(row.symbol, ()), *row.facts["bases"])
     head = next((row.key for row in rows if row.symbol is None), rows[0].key if rows else None)
     return FileView(
         path=path,
@@ -101,6 +116,9 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
         names=names,
         modules=whole,
         stars=tuple(dict.fromkeys(stars)),
+        package=package,
+        full_names=tuple(full_names),
+        hidden=frozenset(row.symbol for row in rows if row.symbol and is_hidden(path, row)),
         bound=frozenset(bound) if stars else frozenset(),
         head=head,
     )
@@ -108,15 +126,15 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
 
 def read_imported_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> dict[str, Place]:
     """Return what the names mean that a snippet imports from this project."""
-    said = row.facts.get("imports")
-    if not said:
+    said = row.facts.get("imports", ())
+    if not said and row.language != "rust":
         return {}
     if row.language == "python":
         return _read_python_names(path, row, modules)
     if row.language in SCRIPT:
         return dict(_read_script_names(path, row.content, modules))
-    if row.language in CLASS_FILES:
-        return dict(_read_class_names(row.language, said, modules))
+    if row.language == "rust":
+        return {name: place for name, place in _read_rust_names(path, row, modules) if name != "*"}
     if row.language == "go":
         return dict(_read_go_names(row.content, said, modules))
     return {}
@@ -154,6 +172,9 @@ def _read_stars(path: str, row: LinkableSnippet, modules: ModuleIndex) -> Iterat
     if row.language in SCRIPT:
         sources = (match["source"] for match in _SCRIPT_STAR.finditer(row.content) if match["source"] in said)
         yield from (file for source in sources if (file := modules.resolve_script(path, source)))
+    if row.language == "rust":
+        places = (place for name, place in _read_rust_names(path, row, modules) if name == "*")
+        yield from (file for file, parts in places if not parts)
     if row.language != "python":
         return
     for match in _FROM.finditer(row.content):
@@ -192,17 +213,60 @@ def _read_script_names(path: str, text: str, modules: ModuleIndex) -> Iterator[t
                     yield name, (file, (name if named[1] == "default" else named[1],))
             if match["default"]:
                 # What a default export is called in its own file is not said: its name here is the best guess.
-                yield match["default"], (file, (match["default"],))
+                yield match["default"], (file, () if file.endswith(COMPONENTS) else (match["default"],))
             if pattern is _SCRIPT_IMPORT and match["space"]:
                 yield match["space"], (file, ())
 
 
-def _read_class_names(language: str, said: Sequence[str], modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
-    for text in said:
-        if match := _CLASS_IMPORT.match(text):
-            file = modules.find_class_file(language, match[1])
-            if file is not None:
-                yield match[3] or match[2], (file, (match[2],))
+def count_modules(symbol: str, kinds: Mapping[str, str]) -> int:
+    """Return how many of the things around a symbol of Rust are modules."""
+    parts = symbol.split(".")
+    around = ((".".join(parts[:number]), ".".join(parts[: number + 1])) for number in range(1, len(parts)))
+    return sum(kinds.get(outer) == "other" and kinds.get(inner) != "method" for outer, inner in around)
+
+
+def _read_rust_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
+    """Yield what `use` and `mod` bring; under `*` the places of which every name is brought."""
+    if row.symbol is None:
+        for match in _RUST_MOD.finditer(row.content):
+            if place := modules.resolve_rust(path, [match[1]]):
+                yield match[1], place
+    # What is brought by `use` counts before a module of the same name: that one is found by its path.
+    for said in row.facts.get("imports", ()):
+        yield from read_rust_use(path, row, said, modules)
+
+
+def read_rust_use(path: str, row: LinkableSnippet, said: str, modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
+    """Yield the names that one `use` brings from this project, with their places."""
+    inner = (row.symbol or "").count(".") - (row.facts.get("kind") == "method")
+    inner = max(inner, 0) + bool(_RUST_MODULE.match(str(row.facts.get("signature", ""))))
+    for full, alias in _expand_use(said):
+        parts = full.removesuffix("::self").split("::")
+        name = parts.pop() if parts[-1] == "*" else alias or parts[-1]
+        if place := modules.resolve_rust(path, parts, inner) if parts else None:
+            yield name, place
+
+
+def _expand_use(said: str, depth: int = 0) -> Iterator[tuple[str, str | None]]:
+    """Yield each path that a `use` names, with its other name: `a::{b, c::d as e}` names two."""
+    prefix, brace, rest = said.partition("{")
+    if not brace:
+        full, _, alias = said.partition(" as ")
+        yield full.strip(), alias.strip() or None
+    elif depth < MAX_BRACES:
+        for item in _split_outside_braces(rest.rpartition("}")[0]):
+            if item.strip():
+                yield from _expand_use(prefix + item.strip(), depth + 1)
+
+
+def _split_outside_braces(text: str) -> Iterator[str]:
+    begin = depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and not depth:
+            yield text[begin:at]
+            begin = at + 1
+    yield text[begin:]
 
 
 def _read_go_names(text: str, said: Sequence[str], modules: ModuleIndex) -> Iterator[tuple[str, Place]]:

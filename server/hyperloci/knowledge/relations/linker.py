@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -27,6 +28,7 @@ CACHED_FILES: Final = 2_000
 CACHED_TEXTS: Final = 64
 """Files whose snippets are kept, texts and all: some 50 KB each. What imports each other mostly lies together."""
 
+_CRATE_NAME: Final = re.compile(r"^\[(?:package|lib)\][^\[]{0,2000}?^name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
 _ISSUE_IN_COMMIT: Final = re.compile(r"(?<![\w&/])(?:#|GH-)(\d{1,6})\b")
 
 
@@ -52,7 +54,15 @@ class RelationLinker:
     @functools.cached_property
     def modules(self) -> ModuleIndex:
         """The project's files."""
-        return ModuleIndex(self._store.relation_queue.list_paths(self._scope_key))
+        paths = self._store.relation_queue.list_paths(self._scope_key)
+        manifests = [path for path in paths if posixpath.basename(path) == "Cargo.toml"]
+        crates = {name: posixpath.dirname(path) for path in manifests if (name := self._read_crate_name(path))}
+        return ModuleIndex(paths, crates)
+
+    def _read_crate_name(self, manifest: str) -> str:
+        """Return the name that code calls a Rust crate by."""
+        found = (_CRATE_NAME.search(row.content) for row in self.rows(manifest))
+        return next((match[1].replace("-", "_") for match in found if match), "")
 
     def view(self, path: str) -> FileView | None:
         """Return what is known of a file, None if it has no snippets."""
@@ -78,7 +88,7 @@ class RelationLinker:
     def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the (path, symbol) of the project's symbols that are, or end in, each of these names."""
         # Each name is looked up once: thousands of files may name what has thousands of namesakes.
-        if unknown := frozenset(names) - self._named.keys():
+        if unknown := {name for name in names if name not in self._named}:
             self._named.update((name, []) for name in unknown)
             for path, symbol in self._store.positions.symbols_named(self._scope_key, unknown):
                 for tail in {symbol, symbol.rpartition(".")[2]} & unknown:

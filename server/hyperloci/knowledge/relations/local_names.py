@@ -10,7 +10,7 @@ from typing import Final
 
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 
-_TYPE_FIRST_LANGUAGES: Final = frozenset({"java", "c_sharp", "cpp", "c", "php"})
+TYPE_FIRST: Final = frozenset({"java", "c_sharp", "cpp", "c", "php"})
 
 _OPENS: Final = frozenset("(<`!")
 _BEFORE: Final = frozenset("._$:>)]")
@@ -22,8 +22,17 @@ _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _PARAMETER: Final = re.compile(r"[(,]\s*[*&]*([A-Za-z_$][\w$]*)\s*(?=[:,=)?])")
 _TYPED: Final = re.compile(r"\b(\w+)\??:\s*(?:&\s*(?:'\w+\s+)?(?:mut\s+)?|[\"'])?([A-Za-z_][\w.]*)")
 _GO_TYPED: Final = re.compile(r"[(,]\s{0,9}(\w+)\s{1,9}(?:\.\.\.)?[*&]?([A-Za-z_]\w*(?:\.\w+)?)\s{0,9}(?=[,)])")
-_TYPE_FIRST: Final = re.compile(
+_TYPED_FIRST: Final = re.compile(
     r"[(,]\s{0,9}(?:final\s{1,9}|const\s{1,9}|\?)?([A-Z]\w*)(?:<[^<>()]{0,200}>)?\??[*&]?\s{1,9}[*&]?\$?(\w+)\s{0,9}(?=[,)=])"
+)
+_DECLARED_TYPE_FIRST: Final = re.compile(
+    r"^[ \t]*+(?:[a-z]++[ \t]++){0,6}\??([A-Z]\w*+)(?:<[^<>;\n]{0,200}>)?\??[*&]?[ \t]++"
+    r"[*&]?\$?(\w++)[ \t]*+(?=[;={,)\n])",
+    re.MULTILINE,
+)
+_DECLARED: Final = re.compile(
+    r"^[ \t]*+(?:[\w()@]++[ \t]++){0,6}(\w++)[?!]?:[ \t]*+(?:&[ \t]*+(?:'\w++[ \t]++)?)?([A-Z][\w.]*+)(?!\()",
+    re.MULTILINE,
 )
 _CONSTRUCTED: Final = re.compile(
     r"(?<![\w.])(\w{1,80})[ \t]{0,9}(?::[^=\n]{0,80})?:?=[ \t]{0,9}(?:await[ \t]+)?(?:new[ \t]+)?&?"
@@ -51,8 +60,23 @@ def is_called_bare(text: str, name: str) -> bool:
     while (start := text.find(name, end)) >= 0:
         end = start + len(name)
         before, after = text[start - 1 : start], text[end : end + 2].lstrip(" ")[:1]
+        after = "<" if text.startswith("::<", end) else after
         # `i<size` is a comparison.
-        if (before == "<" and name[0].isupper()) or (after in _OPENS and not (before.isalnum() or before in _BEFORE)):
+        if (
+            (before == "<" and name[0].isupper())
+            or is_made(text[max(start - 5, 0) : end + 1], name)
+            or (after in _OPENS and not (before.isalnum() or before in _BEFORE))
+        ):
+            return True
+    return False
+
+
+def is_made(text: str, name: str) -> bool:
+    """Say whether an object of a class is made (`new Card { ... }`)."""
+    end = 0
+    while (start := text.find(f"new {name}", end)) >= 0:
+        end = start + len(name) + 4
+        if not text[end : end + 1].isalnum() and text[end : end + 1] not in {"_", ".", "\\"}:
             return True
     return False
 
@@ -89,9 +113,23 @@ def read_parameter_types(signature: str, language: str | None) -> Mapping[str, s
     """Return what a signature says its parameters are, a Go method's receiver too."""
     if language == "go":
         return {match[1]: match[2] for match in _GO_TYPED.finditer(signature)}
-    if language in _TYPE_FIRST_LANGUAGES:
-        return {match[2]: match[1] for match in _TYPE_FIRST.finditer(signature)}
+    if language in TYPE_FIRST:
+        return {match[2]: match[1] for match in _TYPED_FIRST.finditer(signature)}
     return {match[1]: match[2] for match in _TYPED.finditer(signature)}
+
+
+@functools.lru_cache(maxsize=8)
+def read_declared_types(text: str, language: str | None) -> Mapping[str, str]:
+    """Return what a text says its fields and variables are, each on a line of its own; nothing of two in one name."""
+    if language in TYPE_FIRST:
+        found = [(match[2], match[1]) for match in _DECLARED_TYPE_FIRST.finditer(text)]
+    else:
+        lines = text.replace("(", "(\n").replace(", ", ",\n")
+        found = [(match[1], match[2]) for match in _DECLARED.finditer(lines)]
+    types: dict[str, str] = {}
+    for name, said in found:
+        types[name] = said if types.get(name, said) == said else ""
+    return types
 
 
 @functools.lru_cache(maxsize=8)

@@ -16,8 +16,9 @@ from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
 from hyperloci.knowledge.names.written_names import dotted_suffixes, is_suffix_of_symbol
-from hyperloci.knowledge.relations.code_relations import MAX_OUT, CodeContext
+from hyperloci.knowledge.relations.code_relations import MAX_OUT
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE
+from hyperloci.knowledge.relations.name_resolution import CodeContext
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet

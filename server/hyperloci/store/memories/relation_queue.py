@@ -25,7 +25,7 @@ WHERE f.scope_key = ? AND f.path = ? AND n.deleted_at IS NULL ORDER BY p.char_st
 
 _IMPORTS: Final = """
 CROSS JOIN nodes n ON n.key = c.node_key
-WHERE instr(json_extract(c.facts, '$.imports'), ?) > 0 AND n.scope_key = ? AND n.deleted_at IS NULL
+WHERE instr(json_extract(c.facts, ?), ?) > 0 AND n.scope_key = ? AND n.deleted_at IS NULL
 """
 
 
@@ -138,6 +138,9 @@ class RelationQueue:
     def find_importers(self, scope_key: int, words: Iterable[str]) -> list[NodeKey]:
         """Return the code snippets that import something one of these words is part of the name of.
 
+        A class is named without an import too by what belongs to its package: of a word in capitals it is enough that a
+        snippet says it.
+
         What imports a name has it in its text: the keyword index says which those are, and only their facts are read.
         """
         found: set[int] = set()
@@ -230,10 +233,11 @@ class RelationQueue:
 
 def _select_importers(scope_key: int, word: str) -> tuple[str, tuple[object, ...]]:
     """Return the query for the snippets that import something with a word in its name, and its parameters."""
+    facts = "$" if word[:1].isupper() else "$.imports"
     # Terms are letters, digits and `_`: a quote never stands in one.
     terms = " AND ".join(f'"{term}"' for term in dict.fromkeys(analyse_text(word)))
     if not terms:
-        return f"SELECT n.key FROM code_facts c {_IMPORTS}", (word, scope_key)
+        return f"SELECT n.key FROM code_facts c {_IMPORTS}", (facts, word, scope_key)
     searched = "(SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?) k"
     found = f"SELECT n.key FROM {searched} CROSS JOIN code_facts c ON c.node_key = k.rowid {_IMPORTS}"
-    return found, (terms, word, scope_key)
+    return found, (terms, facts, word, scope_key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.model.chunk import TextChunk
@@ -21,6 +22,17 @@ _LANGUAGE: Final = re.compile(r"\blang\s{0,9}=\s{0,9}[\"']?(\w{1,20})")
 _SCRIPT_LANGUAGES: Final = {"ts": "typescript", "typescript": "typescript", "tsx": "tsx"}
 _FENCE: Final = re.compile(r"\s*+---[ \t]*+\n")
 _FENCE_END: Final = re.compile(r"^---[ \t]*+$", re.MULTILINE)
+
+
+_TAG: Final = re.compile(r"<([A-Z][\w.]*+|[a-z]\w*+(?:-\w+)+)")
+_EXPRESSION: Final = re.compile(
+    r"\{([^{}]{1,2000})\}|(?<=\s)(?:v-|[:@#])[\w.:-]{1,80}+=(?:\"([^\"]{1,2000})\"|'([^']{1,2000})')"
+)
+_HANDLER: Final = re.compile(
+    r"(?<=\s)(?:@|v-on:|on:?)[\w.:-]{1,80}+=[\"'{]\s{0,20}([A-Za-z_$][\w$]{0,80}+)\s{0,20}[\"'}]"
+)
+_CALLED: Final = re.compile(r"(?<![\w$.])([A-Za-z_$][\w$]*+)\(")
+_STYLE: Final = re.compile(r"<style\b", re.IGNORECASE)
 
 
 def is_component(path: str) -> bool:
@@ -82,4 +94,16 @@ def _cut_script(path: str, text: str, lines: LineIndex, script: _Script) -> list
 
 def _cut_rest(path: str, text: str, lines: LineIndex, span: Span) -> list[TextChunk]:
     cut = chunk_lines(path, text[span[0] : span[1]], language_of_plain_file(path))
-    return [move_chunk(chunk, text, lines, span[0]) for chunk in cut]
+    return [move_chunk(_note_calls(chunk), text, lines, span[0]) for chunk in cut]
+
+
+def _note_calls(chunk: TextChunk) -> TextChunk:
+    """Add what a template shows and calls: `<user-card>` is `UserCard`, `@click="save"` calls `save`."""
+    style = _STYLE.search(chunk.text)
+    text = chunk.text[: style.start()] if style else chunk.text
+    shown = ("".join(part[:1].upper() + part[1:] for part in match[1].split("-")) for match in _TAG.finditer(text))
+    handlers = (match[1] for match in _HANDLER.finditer(text))
+    said = (next(filter(None, match.groups())) for match in _EXPRESSION.finditer(text))
+    called = (match[1] for expression in said for match in _CALLED.finditer(expression))
+    calls = tuple(dict.fromkeys([*shown, *handlers, *called]))
+    return replace(chunk, code=replace(chunk.code, calls=calls)) if chunk.code and calls else chunk
