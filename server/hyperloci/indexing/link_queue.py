@@ -40,7 +40,11 @@ class RewrittenChunks:
         self.keys.append(key)
         if is_renamed:
             self.renamed.append(key)
-        if chunk.code is not None and chunk.position.symbol is None and chunk.code.imports:
+        # A short head stands at the top of the first definition's snippet.
+        is_head = chunk.position.char_start == 0 or (
+            chunk.position.symbol is None and chunk.code and chunk.code.imports
+        )
+        if chunk.code is not None and is_head:
             self.names_changed = True
 
 
