@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.knowledge.relations.file_view import FileView
 from hyperloci.knowledge.relations.import_resolution import ModuleIndex
+from hyperloci.knowledge.relations.linker import RelationLinker
 from hyperloci.store import Store, migration
 from tests.knowledge.relations.linked import Linked
 from tests.support import FakeClock
@@ -254,3 +256,39 @@ def test_components_that_an_older_program_cut_are_cut_anew(
         code = Linked(store, settings, tmp_path / "project", clock)
         code.index({})
         assert called_by(code, "a.vue:") == {"a.vue:save"}
+
+
+def test_no_edge_stays_where_a_short_head_opens_another_package(code: Linked) -> None:
+    use = "using App.Core;\nnamespace App.Web;\n\npublic class Use\n{\n    public int Run()\n    {\n"
+    use += "        return Guard.Check(1);\n    }\n}\n"
+    guard = "namespace App.Core;\n\npublic static class Guard\n{\n    public static int Check(int x)\n    {\n"
+    code.index({"Core/Guard.cs": guard + "        return x;\n    }\n}\n", "Web/Use.cs": use})
+    assert called_by(code, "Web/Use.cs:Use.Run") == {"Core/Guard.cs:Guard.Check"}
+
+    code.index({"Web/Use.cs": use.replace("using App.Core;", "using App.Away;")})
+    assert called_by(code, "Web/Use.cs:Use.Run") == set()
+
+
+def test_a_class_that_two_files_have_is_not_imported(code: Linked) -> None:
+    box = "package app;\n\npublic class Box {\n    public int run() {\n        return 1;\n    }\n}\n"
+    use = "package web;\n\nimport app.Box;\n\npublic class Use {\n    public int run() {\n        return 1;\n    }\n}\n"
+    code.index({"one/Box.java": box, "Use.java": use})
+    assert code.edges("imports") == {("imports", "Use.java:Use", "one/Box.java:Box")}
+
+    code.index({"two/Box.java": box.replace("return 1", "return 2"), "Use.java": use + "\n// Changed.\n"})
+    assert code.edges("imports") == set()
+
+
+def test_what_many_files_have_for_themselves_is_looked_for_once(code: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, real = 0, RelationLinker.view
+
+    def view(linker: RelationLinker, path: str) -> FileView | None:
+        nonlocal count
+        count += 1
+        return real(linker, path)
+
+    monkeypatch.setattr(RelationLinker, "view", view)
+    own = "static int probe(int x)\n{\n    int y = x;\n    return y;\n}\n"
+    call = "int run(int x)\n{\n    int y = probe(x);\n    return y;\n}\n"
+    code.index({f"own{i}.c": own for i in range(30)} | {f"use{i}.c": call for i in range(30)})
+    assert count < 30 * 30

@@ -106,7 +106,8 @@ class CodeRules:
 
     def _resolve_import(self, row: LinkableSnippet, said: str) -> Iterator[RelationTarget]:
         if row.language in PACKAGED - C_FAMILY:
-            yield from self._names.find_declared(said.rpartition(" ")[2].replace("\\", "."), row.language)
+            declared = self._names.find_declared(said.rpartition(" ")[2].replace("\\", "."), row.language)
+            yield from declared if len(declared) == 1 else ()
             return
         for place in self._locate_import(row, said):
             yield from self._find_imported(place)

@@ -12,6 +12,7 @@ from hyperloci.knowledge.relations import code_relations, prose_relations
 from hyperloci.knowledge.relations.code_relations import CodeRules
 from hyperloci.knowledge.relations.file_view import FileView, build_file_view
 from hyperloci.knowledge.relations.import_resolution import ModuleIndex
+from hyperloci.knowledge.relations.name_resolution import RelationTarget
 from hyperloci.knowledge.relations.prose_relations import ProseRules
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
@@ -48,6 +49,10 @@ class RelationLinker:
         self._views: dict[str, FileView | None] = {}
         self._rows: dict[str, Sequence[LinkableSnippet]] = {}
         self._named: dict[str, list[tuple[str, str]]] = {}
+        self._files: dict[str, list[str]] = {}
+        """The files of each symbol whose last part was looked up."""
+        self.declared: dict[tuple[str, str | None], list[RelationTarget]] = {}
+        """What full names were found to mean to code of a language."""
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
 
@@ -91,9 +96,17 @@ class RelationLinker:
         if unknown := {name for name in names if name not in self._named}:
             self._named.update((name, []) for name in unknown)
             for path, symbol in self._store.positions.symbols_named(self._scope_key, unknown):
-                for tail in {symbol, symbol.rpartition(".")[2]} & unknown:
+                last = symbol.rpartition(".")[2]
+                for tail in {symbol, last} & unknown:
                     self._named[tail].append((path, symbol))
+                if last in unknown:
+                    self._files.setdefault(symbol, []).append(path)
         return {name: places for name in names if (places := self._named[name])}
+
+    def files_with(self, symbol: str) -> Sequence[str]:
+        """Return the files that have a symbol of exactly this name."""
+        self.symbols_named([symbol.rpartition(".")[2]])
+        return self._files.get(symbol, ())
 
     def commits_like(self, prefix: str) -> Sequence[NodeKey]:
         """Return at most two commits of the project whose hash begins so."""

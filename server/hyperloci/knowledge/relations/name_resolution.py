@@ -8,6 +8,7 @@ edge costs more than a missing one.
 from __future__ import annotations
 
 import builtins
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
@@ -32,6 +33,9 @@ MAX_HOPS: Final = 5
 
 MAX_PLACES: Final = 500
 """Files in which one name is looked for at most, where one file hands on what others have."""
+
+MAX_DECLARED: Final = 20_000
+"""Full names of which it is remembered at once what they mean: about 250 bytes each."""
 
 OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua", "php", "rust"})
 """Languages in which a method's bare call does not mean another method of its class."""
@@ -59,8 +63,17 @@ class CodeContext(NamedSymbols, Protocol):
         """The project's files."""
         ...
 
+    @property
+    def declared(self) -> dict[tuple[str, str | None], list[RelationTarget]]:
+        """What full names were found to mean to code of a language."""
+        ...
+
     def view(self, path: str) -> FileView | None:
         """Return what is known of a file, None if it is not indexed."""
+        ...
+
+    def files_with(self, symbol: str) -> Sequence[str]:
+        """Return the files that have a symbol of exactly this name."""
         ...
 
     def is_test(self, path: str) -> bool:
@@ -178,21 +191,38 @@ class NameResolver:
         return None
 
     def find_declared(self, full: str, language: str | None, inner: Sequence[str] = ()) -> list[RelationTarget]:
-        """Return the symbols of a full name, or what they have inside, in whichever files they are written."""
-        whole = [target for target in self._find_written(join_names(full, *inner)) if self._is_seen(target, language)]
+        """Return the symbols of a full name, or what they have inside, in whichever files they are written.
+
+        Two at most are looked for: more are no less ambiguous.
+        """
+        whole = self._find_seen(join_names(full, *inner), language)
         if whole or not inner:
             return whole
         owners = [(target.path, target.symbol.split(".")) for target in self._find_written(full)]
         found = (self.find_at_place((path, (*parts, *inner))) for path, parts in owners)
         return [target for target in found if target is not None and self._is_seen(target, language)]
 
+    def _find_seen(self, full: str, language: str | None) -> list[RelationTarget]:
+        """Return at most two symbols of a full name that code of a language in another file sees."""
+        known = self._world.declared
+        # Thousands of files may call what thousands of others have for themselves: it is looked for once.
+        if (full, language) not in known:
+            if len(known) >= MAX_DECLARED:
+                known.clear()
+            seen = (target for target in self._find_written(full) if self._is_seen(target, language))
+            known[full, language] = list(itertools.islice(seen, 2))
+        return known[full, language]
+
     def _find_written(self, full: str) -> Iterator[RelationTarget]:
-        """Yield the symbols that have a full name."""
-        name = full.rpartition(".")[2]
-        for path, symbol in self._world.symbols_named([name]).get(name, ()):
-            view = self._world.view(path) if f".{full}".endswith(f".{symbol}") else None
-            if view and join_names(view.package, symbol) == full and (found := self.find_symbol(view, symbol)):
-                yield found
+        """Yield the symbols that have a full name, however much of it is the package."""
+        package, rest = "", full
+        while rest:
+            for path in self._world.files_with(rest):
+                view = self._world.view(path)
+                if view and view.package == package and (found := self.find_symbol(view, rest)):
+                    yield found
+            first, _, rest = rest.partition(".")
+            package = join_names(package, first)
 
     def _is_seen(self, target: RelationTarget, language: str | None) -> bool:
         """Say whether code of a language in another file sees a symbol."""
