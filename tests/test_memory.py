@@ -24,7 +24,7 @@ from hyperloci.embedder.query_encoder import HURRIED_SECONDS, NOTHING_EMBEDDED
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
-from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeId
 from hyperloci.model.record import CaptureRecord
 from hyperloci.model.search import MAX_USER_FACTS
 from hyperloci.model.turn import Speaker, Turn
@@ -249,7 +249,7 @@ def test_what_faded_and_is_forgotten_then_is_told_as_forgotten(memory: Memory, c
     clock.advance(MS_PER_DAY)
     memory.forget(fact.id, reason="private")
     assert [line.operation for line in memory.explain_fact(fact.id).log][-1] == "forget"
-    assert not has_faded(memory.store.log, fact.id)
+    assert not has_faded(memory.store.log, NodeId(fact.id))
     memory.restore(fact.id)
     after = memory.store.nodes.get_node(fact.id)
     assert before is not None and after is not None and after.tier == before.tier
