@@ -476,10 +476,10 @@ def test_a_git_that_fails_altogether_gives_no_commit_up(past: Past) -> None:
 def test_a_message_that_cannot_be_prepared_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 20)
 
-    def prepare_unless_seventh(text: str) -> SanitizedText:
+    def prepare_unless_seventh(text: str, *, is_cut: bool = False) -> SanitizedText:
         if text.startswith("Commit number 7\n"):
             raise ValueError("unforeseen")
-        return sanitize(text)
+        return sanitize(text, is_cut=is_cut)
 
     monkeypatch.setattr(commit_writer, "sanitize", prepare_unless_seventh)
     past.run_all()
