@@ -35,7 +35,7 @@ from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.knowledge.successors import find_possible_successors
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.facets import Verification
-from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.kinds import GLOBAL_SCOPE, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import TurnKind
 from hyperloci.store import Store
@@ -1144,3 +1144,29 @@ def test_what_is_asked_for_twice_in_one_session_is_no_habit(
         talk.session("one", (USER, f"Please commence task {task}. {HABIT}"), (ASSISTANT, "I'll begin."))
         consolidate_sessions(context)
     assert not extracted(store)
+
+
+@pytest.mark.req("B.17")
+def test_a_habit_that_is_asked_for_once_more_is_counted_again_and_replaced_by_no_request_of_the_moment(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_nothing_by_itself(monkeypatch)
+    for number, words in enumerate((HABIT, HABIT, HABIT, HABIT.replace(", right", " and push nothing, right"))):
+        request = f"Please commence task {number} of the plan for the billing importer."
+        talk.session(f"session-{number}", (USER, f"{request} {words}"), (ASSISTANT, "I'll begin."))
+        consolidate_sessions(context)
+    (habit,) = extracted(store)
+    assert (habit.content, habit.tier, habit.valid_until) == (HABIT, Tier.LONGTERM, None)
+
+
+@pytest.mark.req("B.17")
+def test_of_two_habits_around_another_request_each_is_kept_in_its_turn(
+    store: Store, talk: Talk, context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_nothing_by_itself(monkeypatch)
+    other = "Please never touch the generated files of the client while you do it."
+    for number, topic in enumerate(("billing", "mail", "search")):
+        request = f"{HABIT} Please commence task {number} of the plan for the {topic} importer. {other}"
+        talk.session(f"session-{number}", (USER, request), (ASSISTANT, "I'll begin."))
+        consolidate_sessions(context)
+    assert [node.content for node in extracted(store) if node.holds] == [HABIT, other]

@@ -147,9 +147,9 @@ class FindingPlanner:
         explained_by: tuple[Node, ...],
         known: Node | None,
     ) -> FindingPlan:
-        scope = _choose_scope(progress.scope, finding, sources)
+        scope = choose_scope(progress.scope, finding, sources)
         if known is None and not finding.is_passing:
-            known = self._find_known(Said(text.text, finding.said.answer), progress.scope, told_by_others(sources))
+            known = find_known(self._contradictions, Said(text.text, finding.said.answer), progress.scope, sources)
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return FindingPlan(
             finding=finding,
@@ -161,10 +161,6 @@ class FindingPlanner:
             explained_by=explained_by,
             known=known,
         )
-
-    def _find_known(self, said: Said, scope: str, besides: Origin | None) -> Node | None:
-        near = (node for node in self._contradictions.find_near(said.text, scope) if node.origin is not besides)
-        return next((node for node in near if _is_known_by(node, said)), None)
 
 
 def _read_due(finding: ExtractedFinding, sources: Sequence[Node]) -> ExtractedFinding:
@@ -187,7 +183,7 @@ def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
     return why_ungrounded(text.text, (node.content for node in sources))
 
 
-def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
+def choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
     """Return where a finding belongs: who the user is, in words of their own, concerns every project."""
     about_user = finding.kind is FindingKind.USER_INFO
     own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
@@ -208,8 +204,11 @@ def told_by_others(sources: Sequence[Node]) -> Origin | None:
     return Origin.TEAMMATE if any(node.origin is Origin.USER_PROMPT for node in sources) else None
 
 
-def _is_known_by(node: Node, said: Said) -> bool:
-    return node.holds and repeats(said, read_said(node))
+def find_known(contradictions: ContradictionResolver, said: Said, scope: str, sources: Sequence[Node]) -> Node | None:
+    """Return the memory of a project, or of all, that holds and says what some turns say; None where there is none."""
+    besides = told_by_others(sources)
+    near = (node for node in contradictions.find_near(said.text, scope) if node.origin is not besides)
+    return next((node for node in near if node.holds and repeats(said, read_said(node))), None)
 
 
 def trust_in(finding: ExtractedFinding, sources: Sequence[Node]) -> float:

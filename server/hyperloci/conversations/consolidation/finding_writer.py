@@ -16,6 +16,8 @@ from hyperloci.conversations.consolidation.contradiction_resolution import Contr
 from hyperloci.conversations.consolidation.finding_plans import (
     FORGOTTEN,
     FindingPlan,
+    choose_scope,
+    find_known,
     note_plan_days,
     said_fields,
     speaker_word,
@@ -53,6 +55,9 @@ CAUSAL_CONFIDENCE: Final = 0.7
 
 HABIT_WORDS: Final = 3
 """Meaningful words of a sentence that two sessions share: with fewer, chance does (`please commit these changes`)."""
+
+Span = tuple[int, int]
+"""Where a sentence stands in a text."""
 
 NOTHING_STORED: Final[Mapping[str, Node]] = MappingProxyType({})
 
@@ -177,27 +182,40 @@ class FindingWriter:
 
     def _keep_tentative(self, progress: ConsolidationProgress, plan: FindingPlan) -> FindingPlan | None:
         """Return what is kept of something that is not sure enough by itself: all if it changes what holds, else what
-        is a habit of the user's. The rest is noted as said in passing."""
-        finding, sources = plan.finding, plan.sources
+        is a habit of the user's. The rest is noted as said in passing; what of it is known already is counted again."""
+        finding, sources, scope = plan.finding, plan.sources, progress.scope
+        known: dict[Span, Node] = {}
         if plan.known is None and not finding.is_passing:
-            if self.replacements.changes_what_holds(finding, sources, progress.scope):
+            if not finding.about:
+                known = self._find_known_sentences(finding.content, sources, scope)
+            # What says once more what holds doesn't change it, whatever stands around it.
+            rest = "".join(finding.content[slice(*span)] for span in _list_sentences(finding.content, known)).strip()
+            if rest and self.replacements.changes_what_holds(replace(finding, content=rest), sources, scope):
                 return plan
-            if (habit := self._find_habit(finding, sources, progress.scope)) is not None:
-                kind, due = choose_kind(habit, sources[-1].event_time)
-                return replace(plan, finding=replace(finding, content=habit, kind=kind, due=due), text=sanitize(habit))
+            if not finding.about and (habit := self._find_habit(finding.content, known, sources, scope)):
+                return _narrow_plan(plan, habit, scope)
         self.replacements.note_in_passing(finding, sources)
+        for span, node in known.items():
+            return _narrow_plan(plan, finding.content[slice(*span)].strip(), scope, known=node)
         return None
 
-    def _find_habit(self, finding: ExtractedFinding, sources: Sequence[Node], scope: str) -> str | None:
-        """Return the words of a finding that the user also said in an earlier session, None where there are none.
+    def _find_known_sentences(self, text: str, sources: Sequence[Node], scope: str) -> dict[Span, Node]:
+        """Return where the sentences of a text stand that a memory says already, with that memory."""
+        return {
+            span: node
+            for span in sentence_spans(text)
+            if _may_be_habit(sentence := text[slice(*span)].strip())
+            and (node := find_known(self.contradictions, Said(sentence), scope, sources)) is not None
+        }
+
+    def _find_habit(self, text: str, known: Collection[Span], sources: Sequence[Node], scope: str) -> str:
+        """Return the words of a text that the user also said in another session, besides known ones; '' for none.
 
         What is asked for anew each time is a rule, though it sounds like a request of the moment.
         """
-        if finding.about:
-            return None
         sessions = {source.session_id for source in sources}
         passing = self._store.passing_statements.list_latest(scope, MAX_PASSING)
-        earlier = [
+        others = [
             Said(sentence)
             for one in passing
             if one.turn.session_id not in sessions and not one.about
@@ -205,16 +223,16 @@ class FindingWriter:
         ]
         again = [
             span
-            for span in sentence_spans(finding.content)
-            if _may_be_habit(sentence := finding.content[slice(*span)].strip())
-            and any(repeats(Said(sentence), other) for other in earlier)
+            for span in _list_sentences(text, known)
+            if _may_be_habit(sentence := text[slice(*span)].strip())
+            and any(repeats(Said(sentence), other) for other in others)
         ]
         if not again:
-            return None
+            return ""
         start, end = again[0]
         for next_start, next_end in again[1:]:
             end = next_end if next_start == end else end  # What stands apart is another matter.
-        return finding.content[start:end].strip()
+        return text[start:end].strip()
 
     def _store_plan(
         self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str
@@ -363,3 +381,15 @@ class FindingWriter:
 
 def _may_be_habit(sentence: str) -> bool:
     return not is_question(sentence) and len(meaningful_words(sentence)) >= HABIT_WORDS
+
+
+def _list_sentences(text: str, besides: Collection[Span]) -> list[Span]:
+    return [span for span in sentence_spans(text) if span not in besides]
+
+
+def _narrow_plan(plan: FindingPlan, content: str, scope: str, *, known: Node | None = None) -> FindingPlan:
+    """Return a plan for some words of a finding alone."""
+    kind, due = choose_kind(content, plan.sources[-1].event_time)
+    finding = replace(plan.finding, content=content, kind=kind, due=due)
+    place = choose_scope(scope, finding, plan.sources)
+    return replace(plan, finding=finding, text=sanitize(content), scope=place, known=known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -26,6 +27,7 @@ NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 """A number as it is written: `1,024`, `12:30`, `3.11`."""
 
 
+@functools.lru_cache(maxsize=1_000)
 def meaningful_words(text: str) -> frozenset[str]:
     """Return the words that carry a text's meaning, by their beginnings."""
     return frozenset(term[:STEM_CHARS] for term in analyse_query(text))
@@ -39,12 +41,16 @@ def find_numbers(text: str) -> frozenset[str]:
 def says_same(text: str, other: str) -> bool:
     """Tell whether `other` says what `text` says: the same words, the same numbers, denied or not as it is."""
     mine, theirs = meaningful_words(text), meaningful_words(other)
-    if not mine or not theirs or bool(count_negations(text)) != bool(count_negations(other)):
+    if not mine or not theirs:
         return False
     shared = len(mine & theirs)
-    if shared / len(mine | theirs) >= SAME_SHARE:
-        return find_numbers(text) == find_numbers(other)
-    return shared / len(mine) >= WITHIN_SHARE and find_numbers(text) <= find_numbers(other)
+    has_same_words = shared / len(mine | theirs) >= SAME_SHARE
+    if not has_same_words and shared / len(mine) < WITHIN_SHARE:
+        return False
+    if bool(count_negations(text)) != bool(count_negations(other)):
+        return False
+    numbers, others = find_numbers(text), find_numbers(other)
+    return numbers == others if has_same_words else numbers <= others
 
 
 @dataclass(frozen=True, slots=True)
