@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 import time
@@ -124,12 +125,22 @@ def format_minute(ms: int) -> str:
     return to_iso(to_wall_time(ms))[:16].replace("T", " ")
 
 
+def from_local_iso(text: str) -> int:
+    """Parse ISO 8601 as a person writes it; a time without an offset is of this machine's time zone.
+
+    Raises:
+        ValueError: the text is not ISO 8601.
+    """
+    moment = dt.datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        with contextlib.suppress(OverflowError, OSError, ValueError):  # As in `to_wall_time`.
+            return round(moment.timestamp() * 1_000)
+    return from_iso(text)
+
+
 def start_of_day(day: dt.date) -> int:
     """Return when a day begins where this machine stands, in milliseconds: not each has a midnight, or one only."""
-    try:
-        return round(dt.datetime.combine(day, dt.time()).timestamp() * 1_000)
-    except (OverflowError, OSError, ValueError):  # As in `to_wall_time`.
-        return from_iso(day.isoformat())
+    return from_local_iso(day.isoformat())
 
 
 def end_of_day(day: dt.date) -> int:

@@ -274,3 +274,22 @@ def test_days_ago_are_whole_days_also_where_clocks_were_put_on(
 
 def test_the_last_day_of_the_calendar_is_a_day() -> None:
     assert parse_time_bound("9999-12-31", NOW, argument="before") == from_iso("9999-12-31")
+
+
+@pytest.mark.req("B.07")
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2026-11-19T18:00", "2026-11-20T02:00Z"),
+        ("2026-11-19 18:00", "2026-11-20T02:00Z"),
+        ("2026-11-19T18:00Z", "2026-11-19T18:00Z"),
+        ("2026-11-19T18:00+01:00", "2026-11-19T17:00Z"),
+    ],
+)
+def test_a_time_without_an_offset_is_of_the_machines_time_zone(
+    stand_in_zone: Callable[[str], None], said: str, meant: str
+) -> None:
+    stand_in_zone(LOS_ANGELES)
+    assert parse_time_bound(said, NOW) == from_iso(meant)
+    bounds = find_time_bounds(f"what did we decide since {said}?", NOW)
+    assert bounds is not None and bounds.after == from_iso(meant)

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.clock import end_of_day, format_day, from_iso, read_day, start_of_day
+from hyperloci.clock import end_of_day, format_day, from_local_iso, read_day, start_of_day
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, unit_days, unit_ms
@@ -51,7 +51,7 @@ OpenSpan = tuple[int | None, int | None]
 def find_time_bounds(query: str, now: int) -> TimeBounds | None:
     """Return the first stretch of time that a question names, or the first with its year; None if it names none.
 
-    Days are those of this machine's time zone. `last week` is the calendar's, as in what turns speak of
+    Days and times are those of this machine's time zone. `last week` is the calendar's, as in what turns speak of
     (`text.language.relative_dates`), `the past week` the seven days up to now; a month or weekday by name is the latest
     one that has begun.
     """
@@ -98,7 +98,7 @@ def _parse_span(text: str, now: int, argument: str) -> tuple[int, int | None]:
         if len(word) <= len("2026-01-31"):
             day = dt.date.fromisoformat(word)
             return start_of_day(day), end_of_day(day + _TO_SUNDAY if _WEEK_NAME.fullmatch(word) else day)
-        return from_iso(word), from_iso(word)
+        return from_local_iso(word), from_local_iso(word)
     except (ValueError, OverflowError):
         span = _parse_whole_expression(DateText(word), now)
     if span is None:
@@ -213,7 +213,7 @@ def _resolve_expression(found: DateExpression, now: int) -> OpenSpan | None:
 
 
 def _resolve_moment(iso: str) -> OpenSpan:
-    moment = from_iso(iso)
+    moment = from_local_iso(iso)
     return moment, moment + unit_ms("minute")
 
 
