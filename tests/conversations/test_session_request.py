@@ -55,16 +55,30 @@ def test_the_list_of_sessions_the_report_and_the_answer_name_the_same_request(me
     say(memory, "Good morning! Hope you're well today", "Why is CI red?")
     assert memory.get_session_report("one").asked == "Why is CI red?"
     assert [session.asked for session in memory.list_session_page().sessions] == ["Why is CI red?"]
-    assert "first request: Why is CI red?" in memory.get_context("What happened in the last session?").markdown
+    assert "- request: Why is CI red?" in memory.get_context("What happened in the last session?").markdown
+
+
+def act(memory: Memory, *turns: tuple[Speaker, str, TurnKind]) -> None:
+    """Store what is said and done after that."""
+    later = [
+        Turn(uuid=f"late-{number}", role=role, text=text, timestamp_ms=NOW - 7_000_000 + number, kind=kind)
+        for number, (role, text, kind) in enumerate(turns)
+    ]
+    memory.add_turns("one", later)
+
+
+RAN = (Speaker.ASSISTANT, "Bash: mix test", TurnKind.ACTION)
 
 
 def test_the_longest_prompt_before_anything_was_done_is_the_request(memory: Memory) -> None:
     request = "since monday robots are declared lost all the time, find out why"
     say(memory, "bonsoir, night shift here", request, "ok")
-    later = f"thanks, and now write down all of {request} for the others"
-    for number, (role, text, kind) in enumerate(
-        ((Speaker.ASSISTANT, "Bash: mix test", TurnKind.ACTION), (Speaker.USER, later, TurnKind.TEXT))
-    ):
-        turn = Turn(uuid=f"late-{number}", role=role, text=text, timestamp_ms=NOW - 7_000_000 + number, kind=kind)
-        memory.add_turns("one", [turn])
+    act(memory, RAN, (Speaker.USER, f"thanks, and now write down all of {request} for the others", TurnKind.TEXT))
     assert find(memory) == request
+
+
+@pytest.mark.parametrize("greeting", ["hi", "continue", "hi there, how are you?"])
+def test_a_greeting_after_which_something_was_done_is_no_request(memory: Memory, greeting: str) -> None:
+    say(memory, greeting)
+    act(memory, RAN, (Speaker.USER, "The export of invoices is slow, find out why", TurnKind.TEXT), RAN)
+    assert find(memory) == "The export of invoices is slow, find out why"

@@ -2,8 +2,8 @@
 
 A multinomial regression over a sentence's words, how it is put, and what was done before it was said. Its weights are
 data (`data/outcome_weights.txt`), trained by `python -m bench train_outcomes` on ends of sessions in ten languages that
-were written for it (docs/sessions.md, "The last session"). That something was done since the user spoke tells more than
-any word, in every language: what is said without it mostly explains, offers or agrees.
+were written for it (docs/benchmarks/sessions.md, "The last session"). That something was done since the user spoke
+tells more than any word, in every language: what is said without it mostly explains, offers or agrees.
 """
 
 from __future__ import annotations

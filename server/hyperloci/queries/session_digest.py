@@ -44,7 +44,7 @@ class SessionDigester:
             session.key, session.next_seq - LAST_TURNS, session.next_seq, forgotten=False
         )
         return (
-            *_quote_turn("first request", find_request(self.store, session.key)),
+            *_quote_turn("request", find_request(self.store, session.key)),
             *(line for turn in _find_outcomes(last) for line in _quote_turn("outcome", turn)),
             *self._list_files(session),
             *self._list_memories(session),
