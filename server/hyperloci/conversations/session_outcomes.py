@@ -148,9 +148,13 @@ class ToldOutcome:
 def score_outcomes(turns: Sequence[SessionTurn]) -> Iterator[ToldOutcome]:
     """Yield the last sentences that the assistant says in some turns, in order."""
     is_recorded = any(turn.speaker is None for turn in turns)
-    answers = list(read_answers(turns))
-    unread = sum(min(len(answer.sentences), READ_OF_ANSWER) for answer in answers) - READ_MOST
-    for answer in answers:
+    spoken, answers, unread = _list_spoken(turns), list[Answer](), -READ_MOST
+    for number in range(len(spoken), 0, -1):
+        if unread >= 0:
+            break  # What is not read is not parted either: that costs the most.
+        answers.append(_read_answer(turns, spoken, number))
+        unread += min(len(answers[-1].sentences), READ_OF_ANSWER)
+    for answer in reversed(answers):
         for place, text in enumerate(answer.sentences[:READ_OF_ANSWER]):
             unread -= 1
             if unread >= 0:
@@ -182,15 +186,23 @@ def load_outcome_weights() -> WeightTable:
 
 
 def read_answers(turns: Sequence[SessionTurn]) -> Iterator[Answer]:
-    """Yield what the assistant says in some turns of one session."""
-    numbers = [at for at, turn in enumerate(turns) if turn.speaker is Speaker.ASSISTANT]
-    for number, at in enumerate(numbers, start=1):
-        sentences = tuple(split_sentences(turns[at].text[:MAX_CHARS]))
-        quarter = math.ceil(QUARTERS * number / len(numbers))
-        signs = {f"quarter {quarter}", *_read_actions(turns, at)}
-        if number == len(numbers):
-            signs.add("last answer")
-        yield Answer(at, sentences, frozenset(signs))
+    """Return what the assistant says in some turns of one session."""
+    spoken = _list_spoken(turns)
+    return (_read_answer(turns, spoken, number) for number in range(1, len(spoken) + 1))
+
+
+def _list_spoken(turns: Sequence[SessionTurn]) -> list[int]:
+    return [at for at, turn in enumerate(turns) if turn.speaker is Speaker.ASSISTANT]
+
+
+def _read_answer(turns: Sequence[SessionTurn], spoken: Sequence[int], number: int) -> Answer:
+    """Return an answer by its number, from 1; `spoken` are the places of all."""
+    at = spoken[number - 1]
+    quarter = math.ceil(QUARTERS * number / len(spoken))
+    signs = {f"quarter {quarter}", *_read_actions(turns, at)}
+    if number == len(spoken):
+        signs.add("last answer")
+    return Answer(at, tuple(split_sentences(turns[at].text[:MAX_CHARS])), frozenset(signs))
 
 
 def _read_actions(turns: Sequence[SessionTurn], at: int) -> Iterator[str]:
