@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import format_minute
+from hyperloci.conversations.capture.last_session import MAX_DONE, TOLD_FROM, choose_outcomes, score_turns
 from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
 from hyperloci.conversations.session_request import find_request, find_telling
 from hyperloci.model.node import Node
@@ -17,7 +18,6 @@ from hyperloci.store import Store
 from hyperloci.store.conversations.sessions import StoredSession
 from hyperloci.system.values import dataclass
 from hyperloci.text.cutting import cut_line
-from hyperloci.text.language.word_tables import phrase_pattern
 
 EXCERPT_CHARS: Final = 400
 """Of a request, an answer or an action: what they are about stands at their beginning."""
@@ -104,10 +104,10 @@ def select_sessions(
 def _find_outcomes(turns: Sequence[Node]) -> list[Node]:
     """Return the last answers that tell what came of something; else the last that tells anything."""
     said = [turn for turn in turns if turn.metadata.get("role") == Speaker.ASSISTANT and turn.subtype == "episode"]
-    outcome = phrase_pattern("summary.outcome")
-    told = [turn for turn in said if outcome.search(turn.content) and not turn.content.rstrip().endswith("?")]
+    told = choose_outcomes(score_turns(turns), lambda one: one.told, TOLD_FROM, MAX_DONE)
+    numbers = list(dict.fromkeys(one.at for one in told))
     last = find_telling(reversed(said))
-    return told[-MAX_OUTCOMES:] or ([] if last is None else [last])
+    return [turns[at] for at in numbers[-MAX_OUTCOMES:]] or ([] if last is None else [last])
 
 
 def _quote_turn(label: str, turn: Node | None) -> Iterator[ContextLine]:

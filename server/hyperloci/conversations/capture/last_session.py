@@ -132,7 +132,7 @@ def _describe_session(store: Store, session: StoredSession) -> Iterator[Injected
     last = _select_safe(store.openings.list_last_turns(session.key, LAST_TURNS))
     if (request := find_request(store, session.key)) is not None:
         yield _make_item("asked", request, _drop_code(request.content), REQUEST_CHARS)
-    outcomes = _score_outcomes(last)
+    outcomes = score_turns(last)
     kept = _select_safe(store.openings.list_outcomes(session.key, MAX_DONE))
     told = [(OutcomeKind.DONE.value, node, node.content) for node in kept] or _find_done(last, outcomes)
     yield from (_make_item(word, node, text, SENTENCE_CHARS) for word, node, text in told)
@@ -169,8 +169,8 @@ def _drop_code(text: str) -> str:
 # -- what was done -----------------------------------------------------------------------------------------------------
 
 
-def _score_outcomes(turns: Sequence[Node]) -> list[ToldOutcome]:
-    """Return every sentence that the assistant says in some turns with what it tells of the session."""
+def score_turns(turns: Sequence[Node]) -> list[ToldOutcome]:
+    """Return the sentences that the assistant says in some turns, with what each tells of the session."""
     return list(score_outcomes([SessionTurn(_find_speaker(node), node.content) for node in turns]))
 
 
