@@ -493,7 +493,7 @@ def test_a_commit_that_was_set_aside_is_tried_again_when_asked_and_by_another_pr
 ) -> None:
     fast_import(past.tree.root, 20)
     with monkeypatch.context() as patch:
-        patch.setattr(commit_writer, "sanitize", lambda text: exec("raise ValueError"))
+        patch.setattr(commit_writer, "sanitize", lambda text, **_: exec("raise ValueError"))
         past.run_all()
     past.run_all()
     assert (len(past.stored()), past.store.set_aside.count_by_kind()) == (0, {"commit": 20})
@@ -508,7 +508,7 @@ def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
 ) -> None:
     fast_import(past.tree.root, 20)
     with monkeypatch.context() as patch:
-        patch.setattr(commit_writer, "sanitize", lambda text: exec("raise ValueError"))
+        patch.setattr(commit_writer, "sanitize", lambda text, **_: exec("raise ValueError"))
         past.run_all()
 
     assert retry_set_aside(past.store, past.scope) == 20
