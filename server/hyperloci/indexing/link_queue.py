@@ -41,10 +41,7 @@ class RewrittenChunks:
         if is_renamed:
             self.renamed.append(key)
         # A short head stands at the top of the first definition's snippet.
-        is_head = chunk.position.char_start == 0 or (
-            chunk.position.symbol is None and chunk.code and chunk.code.imports
-        )
-        if chunk.code is not None and is_head:
+        if chunk.code is not None and (chunk.position.char_start == 0 or chunk.code.imports):
             self.names_changed = True
 
 

@@ -220,6 +220,17 @@ def test_a_template_shows_components_and_calls_functions_of_its_script(code: Lin
     }
 
 
+def test_a_template_knows_what_a_short_head_of_its_script_imports(code: Linked) -> None:
+    app = "<template>\n  <user-card />\n</template>\n\n<script setup>\nimport UserCard from './UserCard.vue'\n\n"
+    app += "export function save() {\n  return 1\n}\n</script>\n"
+    card = "<template>\n  <b>1</b>\n</template>\n"
+    code.index({"src/App.vue": app, "src/UserCard.vue": card, "src/Other.vue": card.replace("1", "2")})
+    assert called_by(code, "src/App.vue:") == {"src/UserCard.vue:"}
+
+    code.index({"src/App.vue": app.replace("./UserCard.vue", "./Other.vue")})
+    assert called_by(code, "src/App.vue:") == {"src/Other.vue:"}
+
+
 def test_a_path_from_the_sources_folder_that_could_be_two_files_is_none() -> None:
     modules = ModuleIndex(["web/src/text.ts", "web/text.ts", "web/src/views/Home.vue", "api/src/text.ts"])
     assert modules.resolve_script("web/src/views/Home.vue", "@/text") is None

@@ -90,9 +90,11 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
     full_names: list[tuple[str, str]] = []
     bound: set[str] = set()
     language = next((row.language for row in rows if row.language), None)
-    for number, row in enumerate(rows):
-        if row.symbol is None or number == 0:
-            # A short head has no snippet of its own: it stands at the top of the first definition's.
+    begun: set[str | None] = set()
+    for row in rows:
+        if row.symbol is None or row.language not in begun:
+            # A short head has no snippet of its own: it stands at the top of the first definition's, which in a
+            # component may follow on the template.
             top = row if row.symbol is None else replace(row, content=_INDENTED.sub("", row.content))
             names.update(read_imported_names(path, top, modules))
             whole.update(read_whole_modules(top))
@@ -100,6 +102,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
             package = package or read_package(top)
             full_names += read_full_names(top)
             bound.update(_read_bound(top))
+        begun.add(row.language)
         if row.symbol is not None and row.symbol not in symbols:
             symbols[row.symbol] = row.key
             kinds[row.symbol] = str(row.facts.get("kind", ""))
