@@ -72,7 +72,9 @@ class CodeRules:
         self._view = view
         self._is_test = world.is_test(view.path)
         self._names = NameResolver(world, view, rows)
-        self._rows = rows
+        self._written: dict[str, list[LinkableSnippet]] = {}
+        for row in rows:
+            self._written.setdefault(row.symbol or "", []).append(row)
         self._fields: dict[str, Mapping[str, str]] = {}
         """The types of the fields of each class, as written."""
         self.failed: dict[NodeKey, str] = {}
@@ -260,12 +262,10 @@ class CodeRules:
         """Return the type that the class around a snippet says a field has; nothing if it says none."""
         owner = self._names.enclosing_class(self._view, row.symbol or "")
         if owner is not None and owner not in self._fields:
-            makers = {f"{owner}.__construct", f"{owner}.constructor"}
-            text = "\n".join(
-                one.content
-                for one in self._rows
-                if one.symbol in makers or (one.symbol == owner and one.facts.get("kind") != "method")
-            )
+            parts = [one for one in self._written.get(owner, ()) if one.facts.get("kind") != "method"]
+            for maker in ("__construct", "constructor"):
+                parts += self._written.get(f"{owner}.{maker}", ())
+            text = "\n".join(one.content for one in parts)
             self._fields[owner] = read_declared_types(text, row.language)
         return self._fields[owner].get(name, "") if owner is not None else ""
 
