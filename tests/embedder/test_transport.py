@@ -95,7 +95,10 @@ def test_a_folder_of_other_files_that_is_open_to_others_is_refused_and_stays_as_
     (settings.runtime_dir / "notes.txt").write_text("mine")
     with pytest.raises(ConfigurationError, match="HYPERLOCI_RUNTIME_DIR"):
         make_private_folder(settings.runtime_dir)
-    assert "open to others" in (find_address_fault(find_embedder_address(settings, UNIX)) or "")
+    place = find_embedder_address(settings, UNIX)
+    assert "open to others" in (find_address_fault(place) or "")
+    with pytest.raises(ConfigurationError, match="open to others"):
+        connect_to_embedder(place, deadline=soon())
     assert mode(settings.runtime_dir) == 0o755
     settings.runtime_dir.chmod(0o700)
     make_private_folder(settings.runtime_dir)

@@ -87,7 +87,6 @@ def find_address_fault(place: EmbedderAddress) -> str | None:
         if place.transport == UNIX:
             require_short_path(place.path)
             _require_own_folder(place.folder)
-            _require_closable_folder(place.folder)
     except ConfigurationError as error:
         return str(error)
     except OSError:
@@ -123,7 +122,6 @@ def make_private_folder(folder: Path) -> None:
     if sys.platform == "win32":
         return
     _require_own_folder(folder)
-    _require_closable_folder(folder)
     if _is_open(folder):
         folder.chmod(0o700)
 
@@ -153,7 +151,7 @@ def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.so
     Raises:
         NoEmbedderError: nobody listens there, or it can't be reached.
         NotReadyError: too many wait for it.
-        ConfigurationError: the folder is not this user's own, or its path is too long for a socket.
+        ConfigurationError: the folder is not this user's alone, or its path is too long for a socket.
         EmbedderError: the listener is another user or program, or does not answer.
     """
     try:
@@ -184,9 +182,6 @@ def _require_own_folder(folder: Path) -> None:
             f"The runtime folder {folder} is a link or belongs to user {found.st_uid}. Remove it, or set "
             "HYPERLOCI_RUNTIME_DIR to a folder of your own."
         )
-
-
-def _require_closable_folder(folder: Path) -> None:
     if _is_open(folder) and any(folder.iterdir()):
         raise ConfigurationError(
             f"The runtime folder {folder} is open to others, and not empty. Set HYPERLOCI_RUNTIME_DIR to a folder for "
