@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperloci_tools import answer_text
-from hyperloci_tools.schemas import HitOut, SourceOut
+from hyperloci_tools.answer_values import DATA
+from hyperloci_tools.schemas import ExplanationOut, HitOut, SourceOut
 
 HIT: HitOut = {
     "id": "h1",
@@ -42,6 +43,17 @@ def test_a_memory_shows_the_day_that_the_user_would_name(stand_in_zone: Callable
     late: HitOut = {**HIT, "valid_from": "2026-11-19T07:40:00.000+00:00"}
     stand_in_zone("PST8")
     assert "2026-11-18" in answer_text.render_memory(late)
+
+
+def test_a_history_shows_times_as_the_users_clock_does(stand_in_zone: Callable[[str], None]) -> None:
+    told: ExplanationOut = {
+        "note": DATA,
+        "node": HIT,
+        "account": ["It was confirmed."],
+        "log": [{"time": "2026-11-19T07:40:00.000+00:00", "operation": "confirm"}],
+    }
+    stand_in_zone("PST8")
+    assert answer_text.render_explanation(told).endswith("Log:\n2026-11-18 23:40 confirm")
 
 
 def test_warnings_stand_under_the_words() -> None:

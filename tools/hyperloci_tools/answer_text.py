@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from hyperloci.clock import format_day, from_iso
+from hyperloci.clock import format_day, format_minute, from_iso
 from hyperloci.text.cutting import cut_line, cut_text
 from hyperloci_tools.answer_values import DATA, WITHHELD
 from hyperloci_tools.schemas import (
@@ -208,7 +208,10 @@ def render_explanation(answer: ExplanationOut) -> str:
         parts.append(f"and {answer['sources_more']} more")
     if "entities" in answer:
         parts.append(f"Mentions: {', '.join(answer['entities'])}")
-    lines = [" ".join((line["time"][:19], line["operation"], line.get("reason", ""))) for line in answer.get("log", ())]
+    lines = [
+        f"{format_minute(from_iso(line['time']))} {line['operation']} {line.get('reason', '')}".rstrip()
+        for line in answer.get("log", ())
+    ]
     return "\n\n".join([*parts, *(["\n".join(["Log:", *lines])] if lines else [])])
 
 
