@@ -100,11 +100,11 @@ def test_the_next_session_knows_how_the_last_one_went_and_what_was_remembered(ho
         memory.remember_fact("The gateway listens on 8443", category="decision")
     house.hook("SessionStart", source="startup")
     house.hook("UserPromptSubmit", prompt="Make the build green", prompt_id="p1")
-    house.hook("Stop", last_assistant_message="It is green now.")
+    house.hook("Stop", last_assistant_message="The build is green again.")
     house.hook("SessionEnd", reason="other")
     context = house.context("SessionStart", "s2", source="startup")
     assert "The gateway listens on 8443" in context
-    assert "Make the build green" in context and "It is green now." in context
+    assert "Make the build green" in context and "The build is green again." in context
 
 
 def extracted(house: House) -> list[str]:
