@@ -8,7 +8,7 @@ Recall@k is the share of the relevant documents among the first k, averaged over
 
 With `--keep DIR` the databases stay: a second run, of another version too, asks of the same fingerprints. `--part N`
 takes a fixed part: of sets of many conversations or repositories every Nth, of the others every Nth question with the
-documents that answer it and every Nth of the rest.
+files that answer it and every Nth of the rest.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import itertools
 import json
 import math
 import sqlite3
@@ -386,13 +387,19 @@ def run_corpus(
 
 
 def take_part(evaluation: EvaluationSet, every: int) -> EvaluationSet:
-    """Return a fixed part of a set: every Nth corpus, or of a single corpus every Nth question and document."""
+    """Return a fixed part of a set: every Nth corpus, or of a single corpus every Nth question and file.
+
+    Files stay whole: a hit's document is told by its lines.
+    """
     if every == 1 or len(evaluation.corpora) > 1:
         return dataclasses.replace(evaluation, corpora=evaluation.corpora[::every])
     (whole,) = evaluation.corpora
     questions = whole.questions[::every]
     wanted = {id for question in questions for id in question.relevant}
-    among = [document for place, document in enumerate(whole.documents) if document.id in wanted or place % every == 0]
+    files = dict.fromkeys(document.path or document.id for document in whole.documents)
+    kept = {document.path or document.id for document in whole.documents if document.id in wanted}
+    kept.update(itertools.islice(files, None, None, every))
+    among = [document for document in whole.documents if (document.path or document.id) in kept]
     return dataclasses.replace(evaluation, corpora=[dataclasses.replace(whole, documents=among, questions=questions)])
 
 
