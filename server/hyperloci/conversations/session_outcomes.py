@@ -20,6 +20,7 @@ from typing import Final
 
 from hyperloci.knowledge.weight_table import WeightTable
 from hyperloci.model.turn import Speaker
+from hyperloci.store.keywords.analysis import FIRST_WIDE
 from hyperloci.system.values import dataclass
 from hyperloci.text.action_line import read_action_line
 from hyperloci.text.language.sentences import split_sentences
@@ -43,9 +44,6 @@ MANY_SENTENCES: Final = 5
 LONG_CHARS: Final = 200
 BRIEF_WORDS: Final = 4
 """A sentence with fewer words says that something was done, not what: `6 new tests pass`."""
-
-FIRST_WIDE: Final = "\u2e80"
-"""From here on letters are Chinese, Japanese and Korean: each is read by itself and with the next."""
 
 STEM_CHARS: Final = 4
 ENDING_CHARS: Final = 3
@@ -252,7 +250,7 @@ def _split_words(text: str) -> list[str]:
 
 def _read_words(words: Sequence[str]) -> Iterator[str]:
     for word in words:
-        if max(word) >= FIRST_WIDE:
+        if max(word) >= FIRST_WIDE:  # Each wide letter is read by itself and with the next.
             yield from (f"w:{char}" for char in word)
             yield from (f"w:{one}{other}" for one, other in pairwise(word))
             yield f"-{word[-2:]}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperloci.clock import format_minute
-from hyperloci.conversations.capture.last_session import MAX_DONE, TOLD_FROM, choose_outcomes, score_turns
+from hyperloci.conversations.capture.last_session import find_done, score_turns
 from hyperloci.conversations.capture.sessions import ACTIVE_FOR_MS
 from hyperloci.conversations.session_request import find_request, find_telling
 from hyperloci.model.node import Node
@@ -104,10 +104,9 @@ def select_sessions(
 def _find_outcomes(turns: Sequence[Node]) -> list[Node]:
     """Return the last answers that tell what came of something; else the last that tells anything."""
     said = [turn for turn in turns if turn.metadata.get("role") == Speaker.ASSISTANT and turn.subtype == "episode"]
-    told = choose_outcomes(score_turns(turns), lambda one: one.told, TOLD_FROM, MAX_DONE)
-    numbers = list(dict.fromkeys(one.at for one in told))
+    told = {node.id: node for _, node, _ in find_done(turns, score_turns(turns))}
     last = find_telling(reversed(said))
-    return [turns[at] for at in numbers[-MAX_OUTCOMES:]] or ([] if last is None else [last])
+    return [*told.values()][-MAX_OUTCOMES:] or ([] if last is None else [last])
 
 
 def _quote_turn(label: str, turn: Node | None) -> Iterator[ContextLine]:

@@ -134,7 +134,7 @@ def _describe_session(store: Store, session: StoredSession) -> Iterator[Injected
         yield _make_item("asked", request, _drop_code(request.content), REQUEST_CHARS)
     outcomes = score_turns(last)
     kept = _select_safe(store.openings.list_outcomes(session.key, MAX_DONE))
-    told = [(OutcomeKind.DONE.value, node, node.content) for node in kept] or _find_done(last, outcomes)
+    told = [(OutcomeKind.DONE.value, node, node.content) for node in kept] or find_done(last, outcomes)
     yield from (_make_item(word, node, text, SENTENCE_CHARS) for word, node, text in told)
     yield from _describe_changes(last, store.consolidations.list_changed_files(session.key, MAX_FILES + 1))
     yield from _describe_rest(last, outcomes, told)
@@ -199,8 +199,8 @@ def choose_outcomes(
     return sorted(chosen, key=lambda one: (one.at, one.place))
 
 
-def _find_done(turns: Sequence[Node], outcomes: Sequence[ToldOutcome]) -> list[tuple[str, Node, str]]:
-    """Return the sentences that best tell what was done or found out: its kind, its turn and its text."""
+def find_done(turns: Sequence[Node], outcomes: Iterable[ToldOutcome]) -> list[tuple[str, Node, str]]:
+    """Return the sentences that best tell what was done or found out in some turns: kind, turn and text of each."""
     telling = (one for one in outcomes if one.told > one.left and len(analyse_query(one.text)) >= TOLD_TERMS)
     chosen = choose_outcomes(telling, lambda one: one.told, TOLD_FROM, MAX_DONE)
     return [(one.kind.value, turns[one.at], one.text) for one in chosen]

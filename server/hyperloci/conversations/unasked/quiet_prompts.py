@@ -24,6 +24,7 @@ from zlib import crc32
 from hyperloci.conversations.unasked.prompt_terms import analyse_terms, list_stop_terms
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.chance_cosine import sees_meaning_by
+from hyperloci.store.keywords.analysis import FIRST_WIDE
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.questions import is_question
 
@@ -39,9 +40,6 @@ LONG_PROMPT: Final = 3.0
 RUNS: Final = (3, 4)
 WIDE_RUNS: Final = (1, 2)
 """Of Chinese, Japanese and Korean, where a letter says as much as a syllable or a word."""
-
-FIRST_WIDE: Final = "\u2e80"
-"""From here on letters are such, but for rare ones."""
 
 LETTER_GROUPS: Final = 4096
 """Runs of letters are counted in groups; runs of up to five are no better, and 2,048 groups a point worse

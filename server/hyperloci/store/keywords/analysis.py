@@ -38,7 +38,8 @@ _POINTS: Final = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\
 """Vowels over and under Hebrew and Arabic letters, which most leave out."""
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN: Final = re.compile(r"[a-z]+")
-_FIRST_WIDE: Final = "\u2e80"
+FIRST_WIDE: Final = "\u2e80"
+"""From here on letters are Chinese, Japanese and Korean, but for rare ones."""
 _WIDE_CHARS: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 
 _STEMMER: Final = Stemmer.Stemmer("porter")
@@ -86,7 +87,7 @@ def _runs() -> re.Pattern[str]:
 
 def _expand_wide(word: str) -> list[str]:
     """Return the terms of a word; of CJK characters, which stand without spaces, their pairs, and what is between."""
-    if max(word) < _FIRST_WIDE:
+    if max(word) < FIRST_WIDE:
         return list(_expand_word(word.strip("_")))
     found: list[str] = []
     for run in _runs().finditer(word):
