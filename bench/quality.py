@@ -22,7 +22,6 @@ import math
 import sqlite3
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from bench._shared import MarkdownTable, bench_settings, save_result
+from bench._shared import MarkdownTable, ask_with_vectors, bench_settings, save_result
 from hyperloci.embedder.models.loader import load_bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, SearchAnswer
@@ -39,9 +38,6 @@ from hyperloci.spaces.encoder import Encoder
 
 DEPTH = 50
 """Results asked of the memory a question: several chunks may belong to one document."""
-
-TRIES = 10
-"""On a busy machine the embedder may miss a search's deadline; what is measured is the answer with vectors."""
 
 METRICS = ("R@1", "R@5", "R@10", "MRR@10", "nDCG@10")
 
@@ -339,18 +335,8 @@ def evaluate_ranking(ranking: Sequence[str], question: EvaluationQuestion) -> li
 
 
 def ask_memory(memory: Memory, text: str, corpus: EvaluationCorpus) -> tuple[SearchAnswer, float]:
-    """Return the answer that the memory gives with vectors, and the milliseconds it took.
-
-    Raises:
-        RuntimeError: the embedder was not at hand in any of several tries.
-    """
-    for _ in range(TRIES):
-        started = time.perf_counter()
-        answer = memory.search(text, content_type=corpus.content_type, limit=DEPTH, reinforce=False)
-        taken = 1_000 * (time.perf_counter() - started)
-        if answer.mode == "hybrid":
-            return answer, taken
-    raise RuntimeError(f"searched without vectors: {answer.degraded}")
+    """Return the answer that the memory gives with vectors, and the milliseconds it took."""
+    return ask_with_vectors(memory, text, content_type=corpus.content_type, limit=DEPTH)
 
 
 def run_corpus(

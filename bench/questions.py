@@ -24,7 +24,6 @@ import json
 import sqlite3
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,15 +31,11 @@ from typing import Any, Final
 
 from bench._changelog_cases import load_changelog
 from bench._question_cases import KINDS, Answer, QuestionCase, RepositoryCases, list_repository_names, load_cases
-from bench._shared import MarkdownTable, bench_settings, save_result
+from bench._shared import MarkdownTable, ask_with_vectors, bench_settings, save_result
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit
 
 DEPTH: Final = 5
-
-TRIES: Final = 30
-PAUSE_SECONDS: Final = 1.0
-"""On a busy machine the embedder may miss a search's deadline; what is measured is the answer with vectors."""
 
 METHODS: Final = ("hyperloci", "grep", "bm25", "e1")
 
@@ -93,20 +88,6 @@ class StoredTexts:
         return self._memory.get_many([self._ids[row[0] - 1] for row in found])
 
 
-def ask_memory(memory: Memory, case: QuestionCase, **narrowed: Any) -> Sequence[Hit]:
-    """Return the memory's answer, with vectors.
-
-    Raises:
-        RuntimeError: the embedder was not at hand in any of several tries.
-    """
-    for _ in range(TRIES):
-        answer = memory.search(case.question, limit=DEPTH, reinforce=False, **narrowed)
-        if answer.mode == "hybrid":
-            return answer.results
-        time.sleep(PAUSE_SECONDS)
-    raise RuntimeError(f"searched without vectors: {answer.degraded}")
-
-
 def find_place(hits: Sequence[Hit], answers: Sequence[Answer]) -> int:
     """Return the place, from 1, of the first hit that shows one of the answers; 0 if none does."""
     shown = (any(answer.is_shown_by(hit.source) for answer in answers) for hit in hits)
@@ -121,6 +102,11 @@ def check_clone(root: Path, wanted: RepositoryCases) -> None:
             f"{root} is no clone at the commit that the questions were written for. Make it so:\n"
             f"git clone {wanted.repository} {root}\ngit -C {root} checkout {wanted.commit}"
         )
+
+
+def _ask(memory: Memory, case: QuestionCase, **narrowed: Any) -> Sequence[Hit]:
+    answer, _ = ask_with_vectors(memory, case.question, limit=DEPTH, **narrowed)
+    return answer.results
 
 
 def index_all(memory: Memory) -> None:
@@ -140,10 +126,10 @@ def run_repository(
         index_all(memory)
         texts = StoredTexts(memory)
         ways: Mapping[str, Ask] = {
-            "hyperloci": lambda case: ask_memory(memory, case),
+            "hyperloci": lambda case: _ask(memory, case),
             "grep": texts.grep,
             "bm25": texts.rank_bm25,
-            "e1": lambda case: ask_memory(memory, case, where={"strategy": "e1_only"}),
+            "e1": lambda case: _ask(memory, case, where={"strategy": "e1_only"}),
         }
         with memory.keep_embedder_running():
             for case in wanted.cases:
