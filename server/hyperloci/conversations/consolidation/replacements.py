@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from hyperloci.clock import Clock, read_day_end, to_iso
-from hyperloci.conversations.consolidation.context.finder import LEAD_JOINT
+from hyperloci.conversations.consolidation.context.answer_lists import JOINT
 from hyperloci.conversations.consolidation.contradiction_resolution import ContradictionResolver, may_end, may_replace
 from hyperloci.conversations.consolidation.findings import ExtractedFinding, FindingKind
 from hyperloci.conversations.consolidation.remainders import find_remainders, keep_remainder
@@ -150,7 +150,7 @@ class ReplacementResolver:
             finding: what was said.
             sources: the turns that say so, some in other words; of an answer, what it answers too.
         """
-        about = (finding.about or "").rpartition(LEAD_JOINT)[2]
+        about = (finding.about or "").rpartition(JOINT)[2]
         answered = next((node for node in sources if about and about in node.content), None)
         saying = [one for one in sources if one.origin is Origin.USER_PROMPT and finding.content in one.content]
         for turn in saying:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from hyperloci.conversations.consolidation.context.answer_lists import find_answered_questions
 from hyperloci.conversations.consolidation.context.assents import is_brief_answer, names_nothing
 from hyperloci.conversations.consolidation.context.options import find_choice
 from hyperloci.conversations.consolidation.turn_view import TurnView, find_reply_after, find_reply_before
@@ -208,12 +209,17 @@ def read_statements(
 def describe_sentence(turns: Sequence[TurnView], at: int, number: int) -> tuple[str, str]:
     """Return what was said before a sentence of a turn, and the sentence with the beginning of the answer to it.
 
-    A mark says nothing (`2`): it stands behind the option that it chooses, and what introduces that before it.
+    A mark says nothing (`2`): it stands behind the option that it chooses, and what introduces that before it. Before
+    an item that answers a numbered question that question stands alone.
     """
     before, after = find_reply_before(turns, at), find_reply_after(turns, at)
     sentences = turns[at].sentences
     neighbour = sentences[number - 1].text[-NEIGHBOUR_CHARS:] if number else ""
     answer = after.text if after is not None and not after.is_flagged else ""
+    answered = (each for each in find_answered_questions(turns, at) if each.start <= sentences[number].start < each.end)
+    question = next(answered, None)
+    if question is not None:
+        return join_parts(question.text, neighbour, sentences[number].text, answer)
     option = find_choice(turns, at)
     if option is not None and before is not None:
         return join_parts(before.text[: option.start], neighbour, f"{option.text} ({sentences[number].text})", answer)

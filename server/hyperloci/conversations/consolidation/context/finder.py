@@ -1,7 +1,7 @@
 """Context finder: the words that a statement is told with, where it doesn't say itself what it is about (B.17).
 
-The option that it chooses, the sentence that a scorer finds needed, of an assent all of the proposal that it stands in,
-or the line that the assistant wrote for it.
+The questions that its numbered items answer, the option that it chooses, the sentence that a scorer finds needed, of an
+assent all of the proposal that it stands in, or the line that the assistant wrote for it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from hyperloci.conversations.consolidation.context.answer_lists import JOINT, find_answered_questions
 from hyperloci.conversations.consolidation.context.assents import is_assent, quote_proposal
 from hyperloci.conversations.consolidation.context.options import find_option, names_no_option
 from hyperloci.conversations.consolidation.context.scorer import (
@@ -33,9 +34,6 @@ FEW_SUBJECT_WORDS: Final = 2
 """Only a statement of no more gets words that don't ask: what the assistant proposed, and the user turned down with a
 reason, stands beside that reason as if it were meant (`SOPS would be lighter. → sops hatten wir. nie wieder`). A
 question is no such thing; one that names nothing (`What is next?`) says nothing of what is told at length."""
-
-LEAD_JOINT: Final = " … "
-"""Between what introduces a list and the item that is told."""
 
 MAX_CONTEXT_CHARS: Final = 280
 """A question or an offer in a sentence or two; more buries the answer."""
@@ -66,6 +64,13 @@ def find_context(statement: Statement, *, with_lines: bool) -> Context | None:
         with_lines: whether to look also at what the assistant wrote afterwards.
     """
     reply = find_reply_before(statement.turns, statement.at)
+    answered = [
+        each
+        for each in find_answered_questions(statement.turns, statement.at)
+        if each.start < statement.end and statement.start < each.end
+    ]
+    if answered:
+        return Context(JOINT.join(each.text for each in answered), answered[0].turn, asks=True)
     option = find_option(statement.text, reply) if reply is not None else None
     if option is not None and reply is not None:
         return Context(_put_behind_lead(option.text, reply, option.start), reply)
@@ -124,7 +129,7 @@ def _put_behind_lead(item: str, turn: TurnView, start: int) -> str:
     before = [each for each in others if each.end <= start]
     asked = [each for each in others if each.start > start and each.is_question]
     for lead in (*before[-1:], *asked[:1]):
-        both = f"{lead.text}{LEAD_JOINT}{item}"
+        both = f"{lead.text}{JOINT}{item}"
         is_lead = lead.text.endswith((":", "?")) and lead.text not in item and item not in lead.text
         if is_lead and count_subject_words(lead.text) >= MIN_SUBJECT_WORDS and len(both) <= MAX_CONTEXT_CHARS:
             return both

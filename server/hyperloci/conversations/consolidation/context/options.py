@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from hyperloci.conversations.consolidation.context.answer_lists import find_answered_questions
 from hyperloci.conversations.consolidation.turn_view import MAX_READ_CHARS, USER, TurnView, find_reply_before
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import drop_emphasis, sentence_spans
@@ -84,13 +85,18 @@ def _drop_emphasis(text: str, before: str) -> str:
 
 
 def find_choice(turns: Sequence[TurnView], at: int) -> Option | None:
-    """Return the option that a short turn of the user's chooses of what the assistant offered right before."""
+    """Return the option that a short turn of the user's chooses of what the assistant offered right before.
+
+    None where it answers several numbered questions (`context.answer_lists`).
+    """
     turn, reply = turns[at], find_reply_before(turns, at)
     words = len(turn.text.split())
     if reply is None or turn.speaker != USER or words > MAX_ANSWER_WORDS:
         return None
     if words <= MAX_PLACE_WORDS and turn.text.rstrip().endswith("?"):
         return None  # Who asks about one (`option 2?`) has not chosen it.
+    if find_answered_questions(turns, at):
+        return None
     return find_option(turn.text, reply)
 
 

@@ -1,0 +1,135 @@
+"""Answer lists: which of several numbered questions each item of an answer answers (B.17).
+
+Agents ask five things at once, and are told `1. yes` to `5. show all three`: alone such an item says nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from hyperloci.conversations.consolidation.turn_view import ASSISTANT, MAX_READ_CHARS, USER, TurnView
+from hyperloci.system.values import dataclass
+from hyperloci.text.language.sentences import drop_emphasis, sentence_spans
+
+QUESTION_CHARS: Final = 140
+"""Of each question: five of them introduce five answers of a few words."""
+
+ASKING_CHARS: Final = 600
+"""How far a question may go on below its first line, with what there is to choose from."""
+
+MAX_REPLIES: Final = 3
+"""Messages of the assistant's that are looked through, from the last on."""
+
+JOINT: Final = " … "
+"""Between two questions, the heading of one and what it asks, what introduces a list and the item that is told."""
+
+_ITEM: Final = re.compile(
+    r"^(?P<indent>[ \t]*+)(?:#{1,6}[ \t]++)?[*_]{0,2}\(?(?P<mark>\d{1,2}|[A-Za-z])[*_]{0,2}[.):][*_]{0,2}[ \t]++"
+    r"(?P<text>\S[^\n]*+)",
+    re.MULTILINE,
+)
+"""An item of a numbered list, or a numbered heading: `2) sort by day`, `### 4. **Admin views**`."""
+
+_BULLET: Final = re.compile(r"^[-*•]\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A numbered question, the turn that asks it, and where its answer begins and ends in the user's turn."""
+
+    text: str
+    turn: TurnView
+    start: int
+    end: int
+
+
+def find_answered_questions(turns: Sequence[TurnView], at: int) -> tuple[AnsweredQuestion, ...]:
+    """Return what the numbered items of a user's turn answer, in order; nothing where they answer no such questions.
+
+    They do where there are two or more, each with the mark of an item of one list that the assistant told right before,
+    and where half of those items ask. Other lists are of the user's own: steps, wishes.
+    """
+    turn = turns[at]
+    given = _list_items(turn.text[:MAX_READ_CHARS]) if turn.speaker == USER else ()
+    for reply in _list_replies(turns[:at]) if given else ():
+        asked = _match_lists(tuple(mark for mark, _ in given), reply.text[:MAX_READ_CHARS])
+        if asked:
+            ends = [*(start for _, start in given[1:]), len(turn.text)]
+            return tuple(
+                AnsweredQuestion(text, reply, start, end)
+                for text, (_, start), end in zip(asked, given, ends, strict=True)
+            )
+    return ()
+
+
+def _list_replies(before: Sequence[TurnView]) -> Iterator[TurnView]:
+    """Yield what the assistant said since the user spoke last, the last first: behind its questions it may go on."""
+    since = itertools.takewhile(lambda turn: turn.speaker != USER, reversed(before))
+    yield from itertools.islice((turn for turn in since if turn.speaker == ASSISTANT), MAX_REPLIES)
+
+
+@functools.lru_cache(maxsize=1)  # Each sentence of a turn asks for it.
+def _list_items(answer: str) -> tuple[tuple[str, int], ...]:
+    """Return the marks of an answer's items and where they begin; nothing where they don't count on."""
+    given = [(item["mark"].lower(), item.start()) for item in _ITEM.finditer(answer)]
+    counts = all(_place(one) < _place(other) for (one, _), (other, _) in pairwise(given))
+    return tuple(given) if len(given) > 1 and counts else ()
+
+
+@functools.lru_cache(maxsize=MAX_REPLIES)
+def _match_lists(marks: tuple[str, ...], reply: str) -> tuple[str, ...]:
+    """Return the questions of a reply with some marks: of its lists that have them all the one that asks most."""
+    best: dict[str, str] = {}
+    most = len(marks) / 2
+    for questions in _list_questions(reply):
+        asked = sum("?" in questions.get(mark, "") for mark in marks)
+        if asked >= most and all(mark in questions for mark in marks):
+            best, most = questions, asked
+    return tuple(f"{mark}. {_shorten(best[mark])}" for mark in marks) if best else ()
+
+
+def _place(mark: str) -> tuple[bool, int]:
+    """Return the place of a mark in its row; letters come before numbers, and a row of both is none."""
+    return mark.isdigit(), int(mark) if mark.isdigit() else ord(mark)
+
+
+def _list_questions(reply: str) -> list[dict[str, str]]:
+    """Return the lists of a reply, each with what stands under a mark: the item, and below it what belongs to it."""
+    rows: list[list[re.Match[str]]] = []
+    for item in _ITEM.finditer(reply):
+        is_number, number = _place(item["mark"].lower())
+        row = next((row for row in reversed(rows) if _goes_on(row, item)), None)
+        if row is not None:
+            row.append(item)
+        elif number == (1 if is_number else ord("a")):
+            rows.append([item])
+    return [
+        {
+            item["mark"].lower(): reply[item.start("text") : min(end, item.end() + ASKING_CHARS)]
+            for item, end in zip(row, [*(other.start() for other in row[1:]), len(reply)], strict=True)
+        }
+        for row in rows
+        if len(row) > 1
+    ]
+
+
+def _goes_on(row: Sequence[re.Match[str]], item: re.Match[str]) -> bool:
+    """Return whether an item is the next one of a list."""
+    is_number, number = _place(item["mark"].lower())
+    return item["indent"] == row[0]["indent"] and _place(row[-1]["mark"].lower()) == (is_number, number - 1)
+
+
+def _shorten(question: str) -> str:
+    """Return the first line of a question, with what it asks where that stands below."""
+    line, _, below = question.partition("\n")
+    text = drop_emphasis(line).strip(" \t*_#")
+    if "?" not in line:
+        parts = (_BULLET.sub("", below[start:end].strip()) for start, end in sentence_spans(below))
+        asked = next((part for part in map(drop_emphasis, parts) if part.endswith("?")), "")
+        text += f"{JOINT}{asked}" if asked else ""
+    return text if len(text) <= QUESTION_CHARS else text[:QUESTION_CHARS].rsplit(None, 1)[0]
