@@ -3,7 +3,8 @@
 `bench/data/questions/NAME.jsonl` holds those of one repository: its address and commit first, then a question a line
 with its kind, three words that somebody would grep for, and its answers, any of which will do. An answer is
 `path::text`, the block of lines that begins where `text` first stands in the file, or `commit:id`. A head that says
-`tuning` is of questions that constants were chosen on and that count in no goal; their words are their three longest.
+`tuning` is of questions that constants were chosen on and that count in no goal; without words of their own they have
+their three longest.
 """
 
 from __future__ import annotations

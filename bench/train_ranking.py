@@ -31,10 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench._ranking_corpora import LATER_TALKS, make_documents, make_talks
-from bench._shared import MarkdownTable, bench_settings
+from bench._shared import PAUSE_SECONDS, TRIES, MarkdownTable, bench_settings
 from bench.bake_off import bootstrap_difference, tell_as_facts
 from bench.quality import METRICS, EvaluationCorpus, EvaluationQuestion, Named, evaluate_ranking, store_corpus
-from bench.questions import PAUSE_SECONDS, TRIES
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import EmbedderError, NotReadyError
 from hyperloci.memory import Memory
