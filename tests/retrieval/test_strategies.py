@@ -18,6 +18,7 @@ from hyperloci.embedder.process.embedding_queue import read_encoder_inputs
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
+from hyperloci.model.position import Position
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval import strategies
 from hyperloci.retrieval.filters import Conditions
@@ -216,6 +217,28 @@ def test_the_newest_comes_first_where_a_question_asks_for_it(store: Store, encod
 
     assert [node.key for node in plain.nodes] == [old.key, new.key]
     assert [node.key for node in latest.nodes] == [new.key, old.key]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_lifted"),
+    [("where does the pool wake", True), ("why does the pool wake", False), ("pool wake", False)],
+)
+def test_code_near_other_code_that_answers_comes_before_the_same_alone(
+    store: Store, question: str, is_lifted: bool
+) -> None:
+    places = [("alone.py", 1), ("pool.py", 40), ("pool.py", 80)]
+    code = [
+        add(
+            store,
+            "def wake(pool): return pool",
+            type=NodeType.SNIPPET,
+            subtype="code",
+            position=Position(path=path, symbol="wake", line_start=line, line_end=line + 1),
+        )
+        for path, line in places
+    ]
+    found = Searcher(store, None).find(question, EVERYTHING, limit=3)
+    assert [node.key for node in found.nodes] == [node.key for node in (code[1:] + code[:1] if is_lifted else code)]
 
 
 def test_a_space_that_is_left_out_has_no_say(

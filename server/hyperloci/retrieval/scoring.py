@@ -101,7 +101,9 @@ _MEANING_ONLY: Final = Perspective(meaning=1.0, views={})
 
 
 WRITTEN: Final = "commits"
-"""The part of a score that no space but commits bring: those that wrote the lines of a piece of code."""
+NEARBY: Final = "nearby"
+"""The parts of a score that no space brings: the commits that wrote the lines of a piece of code, and what stands near
+it (`sources.nearby_code`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.spaces.space_similarity import score_space
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_search, analyse_text
+from hyperloci.store.memories.nodes import NodeSource
 from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery
 from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
 from hyperloci.text.language.questions import is_question
@@ -69,6 +70,7 @@ class SpaceScorer:
         self._now = now
         self._without = frozenset(without)
         self._source_factors: dict[NodeKey, float] = {}
+        self._sources: dict[NodeKey, NodeSource] = {}
         self._model = None if seen is None else store.vectors.find_model(seen.model_id)
 
     @property
@@ -233,8 +235,15 @@ class SpaceScorer:
         """Return what the kinds of source that the question asks for make of these memories' scores."""
         known, wanted = self._source_factors, list(keys)
         if missing := [key for key in wanted if key not in known]:
-            known.update(find_source_factors(self.text, self._store.nodes.get_sources(missing)))
+            sources = self._store.nodes.get_sources(missing)
+            self._sources.update(sources)
+            known.update(find_source_factors(self.text, sources))
         return {key: known.get(key, 1.0) for key in wanted}
+
+    @property
+    def sources(self) -> Mapping[NodeKey, NodeSource]:
+        """Where the memories stand whose factors were looked up."""
+        return self._sources
 
     def score_line_commits(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosine of the nearest commit of those that wrote the lines of each of these, if any did."""

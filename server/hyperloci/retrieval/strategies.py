@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -20,10 +21,19 @@ from hyperloci.model.node import SearchCandidate
 from hyperloci.names import describe_unknown_value
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.reranking.reranker import rerank_candidates
-from hyperloci.retrieval.scoring import EXPLICIT_FACTOR, MEANING, Ranking, Scores, can_change_score, combine_scores
+from hyperloci.retrieval.scoring import (
+    EXPLICIT_FACTOR,
+    MEANING,
+    NEARBY,
+    Ranking,
+    Scores,
+    can_change_score,
+    combine_scores,
+)
 from hyperloci.retrieval.sources.code_substance import find_substance_factors
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
-from hyperloci.retrieval.sources.question_shape import find_shape
+from hyperloci.retrieval.sources.nearby_code import score_nearby_code
+from hyperloci.retrieval.sources.question_shape import QuestionShape, find_shape
 from hyperloci.retrieval.sources.source_factors import LINE_COMMIT_WEIGHTS
 from hyperloci.retrieval.space_scorer import Ranked, SpaceScorer
 from hyperloci.retrieval.space_weights import AUTO, PERSPECTIVES
@@ -147,10 +157,26 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         source_factors=factors,
         line_commits=_score_line_commits(scorer, nodes),
     )
+    if find_shape(scorer.text) is QuestionShape.PLACE:
+        scores = _lift_nearby_code(scores, scorer)
     # A perspective that was asked for is what counts then.
     if profile == AUTO and settings is not None and settings.ranking == "learned":
         scores = rerank_candidates(scorer.text, spaces, nodes, scores)
     return nodes, scores
+
+
+def _lift_nearby_code(scores: Mapping[NodeKey, Scores], scorer: SpaceScorer) -> dict[NodeKey, Scores]:
+    added = score_nearby_code({key: found.total for key, found in scores.items()}, scorer.sources)
+    return {
+        key: replace(
+            found,
+            parts={**found.parts, NEARBY: added[key] / found.factor},
+            total=found.total + added[key],
+        )
+        if key in added
+        else found
+        for key, found in scores.items()
+    }
 
 
 def _score_line_commits(scorer: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate]) -> dict[NodeKey, float]:

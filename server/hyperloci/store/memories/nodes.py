@@ -33,12 +33,13 @@ _SELECT_CANDIDATE: Final = (
 
 
 class NodeSource(NamedTuple):
-    """What kind of thing a memory is, in which file and symbol it stands, and how many characters it is stored in."""
+    """What kind of thing a memory is, in which file and symbol it stands, from which line on, and its length stored."""
 
     subtype: str | None
     path: str | None
     symbol: str | None
     chars: int
+    line: int | None = None
 
 
 class Nodes:
@@ -174,11 +175,11 @@ class Nodes:
         cursor = self._connection.cursor()
         cursor.row_factory = None
         rows = cursor.execute(
-            "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content) FROM json_each(?) j"
+            "SELECT n.key, n.subtype, p.path, p.symbol, length(n.content), p.line_start FROM json_each(?) j"
             " CROSS JOIN nodes n ON n.key = j.value LEFT JOIN positions p ON p.node_key = n.key",
             (encode_keys(keys),),
         )
-        return {key: NodeSource(subtype, path, symbol, chars) for key, subtype, path, symbol, chars in rows}
+        return {key: NodeSource(*source) for key, *source in rows}
 
     def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` were remembered on purpose."""
