@@ -175,7 +175,8 @@ class Memory:
         """Sign what is written from now on.
 
         Args:
-            author: the person; None is the one at this machine (setting `author`, else Git's, else the login name).
+            author: the person, who is told then whose what others say is; None is the one at this machine (setting
+                `author`, else Git's, else the login name).
             agent: the assistant through which the person writes; None: none.
         """
 
@@ -184,7 +185,7 @@ class Memory:
 
             return find_author(self.settings.author, self.project.root)
 
-        self.store.nodes.signature = Signature(find if author is None else lambda: author, agent)
+        self.store.nodes.signature = Signature(find if author is None else lambda: author, agent, asker=author)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -408,6 +408,32 @@ async def test_what_people_tell_a_common_memory_is_theirs(house: HttpHouse, sett
     assert authors["Releases are cut on Wednesdays now."] == "Bob <bob@example.org>"
 
 
+async def test_answers_of_a_common_memory_name_who_else_told_something(
+    house: HttpHouse, settings: Settings, project: Path
+) -> None:
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, ada = house.give_token("Ada <ada@example.org>")
+    _, bob = house.give_token("Bob <bob@example.org>")
+    calls: dict[str, dict[str, str]] = {
+        "search_memory": {"query": "tabs or spaces"},
+        "recall_user_info": {},
+        "get_context": {"query": "tabs or spaces"},
+        "find_contradictions": {"statement": "I prefer spaces over tabs"},
+    }
+    answers: dict[tuple[str, str], str] = {}
+    async with house.serving():
+        async with house.session(ada) as session:
+            await session.call_tool("remember_fact", {"fact": "I prefer tabs over spaces", "category": "preference"})
+        for name, token in (("ada", ada), ("bob", bob)):
+            async with house.session(token) as session:
+                for tool, arguments in calls.items():
+                    answers[name, tool] = str((await session.call_tool(tool, arguments)).content)
+    for tool in calls:
+        assert "I prefer tabs over spaces" in answers["bob", tool]
+        assert "Ada" in answers["bob", tool], tool
+        assert "Ada" not in answers["ada", tool], tool
+
+
 @pytest.mark.parametrize("said", ["1234", "12345678", "12345678-1234-4234-8234-123456789abc"])
 async def test_what_somebody_else_told_is_not_forgotten_by_the_beginning_of_its_id_either(
     house: HttpHouse, settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch, said: str

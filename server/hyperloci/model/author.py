@@ -87,10 +87,12 @@ class Signature:
     Attributes:
         find_author: returns the person; asked only when something is written.
         agent: the assistant through which the person writes, None: none.
+        asker: the person, where several have the memory in common and answers say whose what others told is; else None.
     """
 
     find_author: Callable[[], str | None] = nobody
     agent: str | None = None
+    asker: str | None = None
 
     def author_of(self, type: NodeType, origin: Origin) -> str | None:
         """Return whose words a memory of this type and channel is; None if that is not the person's to say."""

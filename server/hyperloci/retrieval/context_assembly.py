@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
 from hyperloci.clock import format_day, from_iso
 from hyperloci.model.answers import AssembledContext, ContextSection
+from hyperloci.model.author import parse_author
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
 from hyperloci.system.values import dataclass
@@ -166,12 +168,14 @@ def render_hit(hit: Hit) -> str:
 
 
 def describe_source(hit: Hit) -> str:
-    """Return a hit's source in a few words: a place in a file, a commit, a session, or the channel, and the day."""
+    """Return a hit's source in a few words: a place in a file, a commit, or the channel, who else, and the day."""
     source = hit.source
     if source.path is not None:
         lines = f":{source.line_start}-{source.line_end}" if source.line_start is not None else ""
         return f"{source.path}{lines}"
     if source.commit is not None:
         return f"commit {source.commit[:12]}"
+    # In quotation marks: a name is data too.
+    whose = f" {json.dumps(parse_author(source.author).name, ensure_ascii=False)}" if source.author else ""
     # When it was said, not when it was stored: of a session that was imported these are weeks apart.
-    return f"{source.kind}, {format_day(from_iso(hit.valid_from))}"
+    return f"{source.kind}{whose}, {format_day(from_iso(hit.valid_from))}"

@@ -41,6 +41,7 @@ def present_hits(
     times = store.turns.get_spoken_times(keys)
     doubts = describe_doubts(store, keys, project=project)
     withheld = store.withheld.select_withheld(keys)
+    asker = store.nodes.signature.asker
     return [
         Hit(
             id=node.id,
@@ -54,7 +55,7 @@ def present_hits(
             created_at=to_iso(node.created_at),
             valid_from=to_iso(node.valid_from),
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
-            source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
+            source=make_hit_source(node, positions.get(node.key), commits.get(node.key), asker=asker),
             notes=(
                 *_collect_notes(node, stale.get(node.key), is_withheld=node.key in withheld),
                 *(doubts.get(node.key, ()) if node.valid_until is None else ()),

@@ -287,6 +287,7 @@ class ContradictionFinder:
     def _to_contradictions(self, found: Sequence[_FoundContradiction]) -> Iterable[Contradiction]:
         keys = [item.node.key for item in found]
         positions, commits = self._store.positions.get_positions(keys), self._store.files.get_commits(keys)
+        asker = self._store.nodes.signature.asker
         for item in found:
             yield Contradiction(
                 id=item.node.id,
@@ -296,7 +297,9 @@ class ContradictionFinder:
                 score=round(item.score, 4),
                 reason=item.reason,
                 sure=item.sure,
-                source=make_hit_source(item.node, positions.get(item.node.key), commits.get(item.node.key)),
+                source=make_hit_source(
+                    item.node, positions.get(item.node.key), commits.get(item.node.key), asker=asker
+                ),
             )
 
 
