@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pwd
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -272,8 +274,13 @@ def test_a_backup_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> None
     assert "in place of a file of 2001-09-09 01:46" in " ".join(told.split())
     (tmp_path / "notes.txt").write_text("precious")
     refused = invoke("backup", str(tmp_path / "notes.txt"))
-    assert refused.exit_code == 2 and "is no database" in refused.stderr
+    assert refused.exit_code == 2 and "is no memory" in refused.stderr
     assert (tmp_path / "notes.txt").read_text() == "precious"
+    with contextlib.closing(sqlite3.connect(tmp_path / "shop.db")) as shop:
+        shop.execute("CREATE TABLE orders (id)")
+        refused = invoke("backup", str(tmp_path / "shop.db"))
+        assert refused.exit_code == 2 and "is no memory" in refused.stderr
+        assert shop.execute("SELECT count(*) FROM orders").fetchone() == (0,)
     run("restore-backup", str(tmp_path / "copy.db"), "--yes")
     assert json.loads(run("query", "night", "--json"))["results"][0]["id"] == fact
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError
+from hyperloci.store.database.connection import APPLICATION_ID
 from hyperloci.store.database.database_files import LOCK_SECONDS, identify_file
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.own_folders import make_own_folders
@@ -18,6 +19,8 @@ from hyperloci.system.partial_file import make_partial_file
 from hyperloci.system.regular_file import find_replaceable, open_regular_file
 
 _HEADER: Final = b"SQLite format 3\0"
+_OWNER: Final = slice(68, 72)
+"""Where a database file says which program's it is."""
 
 
 def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
@@ -26,13 +29,13 @@ def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
     A link stays, and leads to the copy.
 
     Raises:
-        BadRequestError: the target is the database itself, or something that is none.
+        BadRequestError: the target is the database itself, or something that is none of ours.
         StoreError: it can't be written there.
     """
     if _is_database_of(connection, target):
         raise BadRequestError(f"{target} is the database itself: give another file.")
     if _is_something_else(target):
-        raise BadRequestError(f"{target} is there already, and is no database: give another file.")
+        raise BadRequestError(f"{target} is there already, and is no memory of Hyperloci: give another file.")
     try:
         place = find_replaceable(target)
         if place is None:
@@ -89,13 +92,14 @@ def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
 
 
 def _is_something_else(target: Path) -> bool:
-    """Tell whether a file lies there that holds something and is no database: somebody gave the wrong name."""
+    """Tell whether a file lies there that holds something and is no database of ours: somebody gave the wrong name."""
     try:
         with open_regular_file(target) as file:
-            beginning = file.read(len(_HEADER))
+            beginning = file.read(_OWNER.stop)
     except OSError:
         return False  # Nothing is there, or what is in the way is told when it is written.
-    return bool(beginning) and beginning != _HEADER
+    is_ours = beginning.startswith(_HEADER) and beginning[_OWNER] == APPLICATION_ID.to_bytes(4, "big")
+    return bool(beginning) and not is_ours
 
 
 def _sync_file(path: Path) -> None:
