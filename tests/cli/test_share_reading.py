@@ -37,3 +37,16 @@ def test_sharing_names_what_contradicts_and_holds(tmp_path: Path) -> None:
 
     run("forget", one)
     assert "contradict" not in invoke("share", "--read").stderr
+
+
+def test_sharing_says_what_takes_it_to_others_and_what_is_in_the_way(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    told = "The API listens on port 8080."
+    assert "is no Git repository" in invoke("share", remember(told, "--category", "constraint")).stderr
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    id = remember(told, "--category", "constraint")
+    assert "with your next commit of .hyperloci/shared" in run("share", id)
+    (project / ".gitignore").write_text(".*\n")
+    ignored = invoke("share", id)
+    assert "next commit" not in ignored.stdout
+    assert "Git ignores it" in ignored.stderr and "`git add -f .hyperloci/shared`" in ignored.stderr

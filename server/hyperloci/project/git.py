@@ -221,6 +221,10 @@ class GitRepository:
                     found[path] = blob
         return found
 
+    def ignores(self, path: str) -> bool:
+        """Return whether `git add` leaves a file out, as some list of what is ignored names it."""
+        return self._run_git(["check-ignore", "-q", "--", path])[0] == 0
+
     def blame_lines(self, path: str) -> list[LineRun]:
         """Return which commits wrote the lines of a file as it is in the commit that is checked out.
 

@@ -19,6 +19,8 @@ from hyperloci.facts.sharing.intake_report import IntakeReport
 from hyperloci.facts.sharing.promotion import ShareReport, check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER
 from hyperloci.memory import Memory
+from hyperloci.project.git import GitError, GitRepository
+from hyperloci.project.git_folder import BrokenRepositoryError, open_repository
 from hyperloci.store.ids import shorten_id
 
 if TYPE_CHECKING:
@@ -77,8 +79,28 @@ def share(
         disputes = _list_disputes(memory, {item.id for item in report.shared})
     _print_report(report, json, "would be shared" if dry_run else "shared", disputes)
     if report.shared and not (json or dry_run):
-        others = "the next exchange (`hyperloci team sync`)" if team else f"your next commit of {FOLDER}"
-        console.print(f"Others get it with {others}.")
+        path = report.shared[-1].path
+        if path is None:
+            console.print("Others get it with the next exchange (`hyperloci team sync`).")
+        else:
+            _tell_carrier(Path(path))
+
+
+def _tell_carrier(file: Path) -> None:
+    """Say what takes a file to others, and what is in the way."""
+    root = file.parents[len(FOLDER.parts)]
+    try:
+        is_git, is_ignored = open_repository(root) is not None, GitRepository(root).ignores(str(file))
+    except (BrokenRepositoryError, GitError):
+        is_git, is_ignored = True, False  # Whoever commits is told by Git.
+    if not is_git:
+        told = f"Nothing carries it to others yet: {root} is no Git repository. They get it with the files in {FOLDER}."
+        errors.print(told, style="yellow", soft_wrap=True)
+    elif is_ignored:
+        mend = f"`git check-ignore -v {FOLDER}/*` names the rule, `git add -f {FOLDER}` adds it all the same"
+        errors.print(f"Git ignores it, so no commit takes it to others: {mend}.", style="yellow", soft_wrap=True)
+    else:
+        console.print(f"Others get it with your next commit of {FOLDER}.")
 
 
 def describe_reading(read: IntakeReport) -> str:
