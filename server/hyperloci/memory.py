@@ -826,10 +826,13 @@ class Memory:
 
     def restore(self, id: str, *, reason: str | None = None) -> RestoredMemory:
         """Bring a forgotten memory back as it was (E.16): what had been replaced by then still is, and says so."""
+        from hyperloci.facts.sharing.publication import end_withdrawn_sharing
         from hyperloci.queries.provenance import describe_restored
 
         node = self._facts.restore_memory(id, reason=reason)
-        return describe_restored(self.store, node, self._present_hits, scopes=self._scopes)
+        sharing = end_withdrawn_sharing(self.store, self.project.id, node, now=self._clock())
+        restored = describe_restored(self.store, node, self._present_hits, scopes=self._scopes)
+        return replace(restored, sharing=sharing)
 
     def purge(self, ids: Sequence[str]) -> PurgeReport:
         """Remove memories for good: from the database, its log, its backups and the hooks' spool.

@@ -257,12 +257,16 @@ class IdOut(TypedDict):
 
 
 class RestoredOut(TypedDict):
-    """What `restore` answers; `ended` where it no longer holds, else `notes` if anything speaks against it."""
+    """What `restore` answers; `ended` where it no longer holds, else `notes` if anything speaks against it.
+
+    `sharing` says that others don't have it back.
+    """
 
     id: str
     content: str
     ended: NotRequired[str]
     notes: NotRequired[list[str]]
+    sharing: NotRequired[str]
 
 
 class ForgottenOut(TypedDict):

@@ -210,6 +210,8 @@ def restore(
         errors.print(Text(f"! {shorten_ids(note)}", style="yellow"))
     if (newer := restored.replaced_by) is not None:
         errors.print(Text(to_one_line(newer.content, f"   {shorten_id(newer.id)}: "), style="dim"))
+    if restored.sharing is not None:
+        errors.print(Text(restored.sharing, style="yellow"))
 
 
 def index(

@@ -171,11 +171,15 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredMemory:
-    """A memory that was brought back as it was: `ended` says in words that it no longer holds, `replaced_by` why."""
+    """A memory that was brought back as it was: `ended` says in words that it no longer holds, `replaced_by` why.
+
+    `sharing` says that others don't have it back.
+    """
 
     memory: Hit
     ended: str | None
     replaced_by: Hit | None
+    sharing: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,8 @@ class SearchFilter:
 class HitSource:
     """Where a memory came from.
 
-    `author` is somebody else's, a teammate's as claimed; of one's own there is none. `cells` says which of a notebook (`cell 7`).
+    `author` is somebody else's, a teammate's as claimed; of one's own there is none. `cells` says which of a notebook
+    (`cell 7`).
     """
 
     kind: str

@@ -22,6 +22,7 @@ from hyperloci.facts.sharing.promotion import check_folder
 from hyperloci.facts.sharing.shared_folder import FOLDER, MAX_FILE_BYTES, name_file, write_memory
 from hyperloci.facts.sharing.shared_version import MAX_LINE_BYTES, SharedLineError, SharedVersion
 from hyperloci.memory import Memory
+from hyperloci.model.author import Visibility
 from hyperloci.model.node import Node
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 from tests.support import NOW, FakeClock
@@ -729,14 +730,36 @@ def test_the_check_for_ci_names_what_is_wrong_and_passes_what_is_right(ada: Pers
     assert [problem.line for problem in problems] == [1, 2, 3]
 
 
-def test_the_check_counts_memories_and_neither_their_versions_nor_what_was_withdrawn(ada: Person) -> None:
+def test_the_check_counts_memories_and_neither_their_versions_nor_what_was_withdrawn(
+    ada: Person, clock: FakeClock
+) -> None:
     kept, taken_back = ada.remember(DECISION), ada.remember("Builds run on Mondays.")
     ada.memory.share([kept, taken_back])
     put(ada, *(file.read_bytes().strip() for file in sorted((ada.root / FOLDER).glob("*.json"))))
     assert check_folder(ada.root) == (2, [])
     (ada.root / FOLDER / "joined.jsonl").unlink()
+    clock.advance(1_000)
     ada.memory.unshare([taken_back])
     assert check_folder(ada.root) == (1, [])
+    ada.memory.share([taken_back])
+    assert check_folder(ada.root) == (2, [])
+
+
+def test_what_was_forgotten_and_withdrawn_comes_back_as_private_until_it_is_shared_again(
+    ada: Person, bob: Person
+) -> None:
+    id = ada.remember(DECISION)
+    ada.memory.share([id])
+    ada.memory.forget(id)
+    restored = ada.memory.restore(id)
+    assert restored.sharing == f"It stays withdrawn for teammates: `hyperloci share {id[:8]}` shares it again."
+    assert ada.node(id).visibility is Visibility.PRIVATE
+    ada.memory.share([id])
+    ada.commit()
+    bob.pull(ada)
+    assert bob.has(id)
+    bob.memory.forget(id)
+    assert bob.memory.restore(id).sharing is None
 
 
 def test_equal_memories_give_equal_lines_and_read_back() -> None:

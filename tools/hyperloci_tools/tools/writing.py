@@ -100,6 +100,9 @@ async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToo
     elif done.memory.notes:
         shaped["notes"] = list(done.memory.notes)
         told = "\n".join([told, *(f"! {note}" for note in done.memory.notes)])
+    if done.sharing is not None:
+        shaped["sharing"] = done.sharing
+        told = f"{told}\n{done.sharing}"
     return tool_result(shaped, told)
 
 

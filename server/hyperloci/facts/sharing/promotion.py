@@ -178,6 +178,11 @@ def _find_problem(node: Node, *, withheld: bool, flagged: bool) -> str | None:
     return "it no longer holds" if node.valid_until is not None else None
 
 
+def _tell_order(version: SharedVersion) -> tuple[int, int]:
+    """Return by what the last word on a memory is known: what is shared after a withdrawal was said before it."""
+    return version.told_at, version.at
+
+
 def check_folder(root: Path) -> tuple[int, list[FolderProblem]]:
     """Return how many memories a shared folder has, and what is wrong with them. It needs no database.
 
@@ -191,7 +196,7 @@ def check_folder(root: Path) -> tuple[int, list[FolderProblem]]:
         if isinstance(item, FolderProblem):
             problems.append(item)
             continue
-        latest[item.memory.id] = max(latest.get(item.memory.id, item.memory), item.memory, key=lambda one: one.at)
+        latest[item.memory.id] = max(latest.get(item.memory.id, item.memory), item.memory, key=_tell_order)
         prepared = sanitize(item.memory.text)
         if prepared.flags:
             told = f"reads like an instruction ({', '.join(prepared.flags)})"

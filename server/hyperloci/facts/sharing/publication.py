@@ -61,6 +61,21 @@ def describe_forgetting(store: Store, project: str, node: Node) -> str | None:
     return f"Teammates forget it too, with your next commit of {FOLDER}."
 
 
+def end_withdrawn_sharing(store: Store, project: str, node: Node, *, now: int) -> str | None:
+    """Make a memory private that comes back here and stays withdrawn for others; say so, None if it isn't one."""
+    scope_key = store.scopes.find_key(project)
+    if scope_key is None or node.visibility is not Visibility.SHARED or node.origin is Origin.TEAMMATE:
+        return None
+    records = store.shared.list_records(scope_key, id=node.id)
+    last = max(records, key=lambda one: (one.told_at, one.state is ExchangeState.FORGOTTEN), default=None)
+    if last is None or last.state is not ExchangeState.FORGOTTEN or store.team.get_rows([node.id]):
+        return None
+    with store.transaction():
+        store.nodes.set_visibility(node.key, Visibility.PRIVATE, now=now)
+        store.log.add_entry("unshare", [node.id], now=now, reasoning="withdrawn from the project as it was forgotten")
+    return f"It stays withdrawn for teammates: `hyperloci share {shorten_id(node.id)}` shares it again."
+
+
 class Publication:
     """Tells others what became of one's own shared memories, in one working tree of a project."""
 
