@@ -113,6 +113,15 @@ def test_importing_again_adds_only_what_is_new(memory: Memory, tmp_path: Path) -
     assert memory.import_file(source).added == {"facts": 1, "relations": 1}
 
 
+def test_a_relation_that_goes_both_ways_is_kept_both_ways(memory: Memory, tmp_path: Path) -> None:
+    both = (relation("Ada", "calls", "Billing"), relation("Billing", "calls", "Ada"))
+    source = written(tmp_path / "memory.jsonl", *GRAPH, *both, both[0])
+    assert memory.import_file(source).added["relations"] == 3
+    assert memory.import_file(source).known == 8
+    (ada,) = memory.store.entities.find_by_name("Ada")
+    assert {"calls out 1", "calls in 1"} <= set(memory.find_related(ada.id).relations)
+
+
 def test_what_the_user_said_here_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
     said = memory.remember_fact("Ada wrote the billing engine", confidence=0.9)
     memory.import_file(written(tmp_path / "memory.jsonl", *GRAPH))

@@ -203,6 +203,7 @@ class _ImportRun:
     known: int = 0
     redactions: int = 0
     skipped: list[str] = field(default_factory=list)
+    targets: dict[tuple[NodeKey, str], set[NodeKey]] = field(default_factory=dict)
 
     def add_memory(self, path: str, memory: ImportedMemory) -> None:
         """Add what one file holds."""
@@ -303,12 +304,11 @@ class _ImportRun:
             self.skipped.append(f"{path}:{relation.line}: {_refusal_reason(relation, ends, label)}")
             return
         source, target = (NodeKey(int(key)) for key in ends if key is not None)
-        if any(
-            {member.node for member in edge.members} == {source, target}
-            for edge in self.store.edges.list_of_node(source, label)
-        ):
+        known = self._list_targets(source, label)
+        if target in known:
             self.known += 1
             return
+        known.add(target)
         self.store.edges.link_nodes(
             label,
             source,
@@ -318,6 +318,13 @@ class _ImportRun:
             evidence=f"import: {path}:{relation.line}",
         )
         self.added["relations"] += 1
+
+    def _list_targets(self, source: NodeKey, label: str) -> set[NodeKey]:
+        """Return what a thing is related to so; it is looked up once, as a thing may have thousands of relations."""
+        if (source, label) not in self.targets:
+            pairs = [edge.members for edge in self.store.edges.list_of_node(source, label) if len(edge.members) == 2]
+            self.targets[source, label] = {target.node for first, target in pairs if first.node == source}
+        return self.targets[source, label]
 
     def _find_entity(self, name: str) -> NodeKey | None:
         scope = self.store.scopes.find_key(self.scope)
