@@ -28,6 +28,7 @@ from hyperloci.http.serving import HttpOptions
 from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
 from hyperloci.model.answers import SkippedFile
+from hyperloci.store.access.access_values import AccessEvent
 from hyperloci.store.archive.chunk_archive import Archive
 from hyperloci_hooks.spool import drain_spool
 from tests.cli.helpers import invoke, remember, run
@@ -845,6 +846,28 @@ def test_who_serves_a_common_memory_is_told_how_its_own_tokens_are_made(
     assert "in place of 0.0.0.0 a name of this machine" in said
     assert "in place of" not in invoke(*arguments).stderr
     assert "`hyperloci token create NAME --common acme` makes one" in run("token", "list", "--common", "acme")
+
+
+def test_of_a_common_memory_that_is_not_there_nothing_is_told_and_none_is_begun() -> None:
+    run("token", "create", "Ada <ada@example.org>", "--common", "acme")
+    for arguments in (["token", "list"], ["token", "revoke", "0a1b"], ["audit"]):
+        for _ in range(2):
+            refused = invoke(*arguments, "--common", "amce")
+            assert refused.exit_code == 1 and "there is no such common memory; there is acme" in refused.stderr
+
+
+def test_calls_are_told_by_a_persons_name_or_address(tmp_path: Path) -> None:
+    remember("We deploy on Fridays")
+    with open_memory(tmp_path / "project") as memory, memory.store.transaction():
+        memory.store.access_log.append_events(
+            AccessEvent(at=at, person=who, token_id=None, client=None, tool="forget", outcome="done", memories=())
+            for at, who in enumerate(("Ada <ada@example.org>", "Bob <bob@example.org>", "-"), start=1)
+        )
+    for said in ("Ada", "ada@example.org", "Ada <ada@example.org>"):
+        assert [event["person"] for event in json.loads(run("audit", "--person", said, "--json"))] == [
+            "Ada <ada@example.org>"
+        ]
+    assert "No such calls" in run("audit", "--person", "Eve")
 
 
 def test_a_token_that_an_earlier_version_let_outlast_the_calendar_is_listed(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_token_lasts_as_long_as_agreed(memory: Memory) -> None:
     assert lasting.is_valid_at(NOW + 10_000 * DAY_MS)
 
 
-@pytest.mark.parametrize("person", ["", "  ", "x" * 201, "a\x1b[31mb", "a\u202eb"])
+@pytest.mark.parametrize("person", ["", "  ", "<>", "x" * 201, "a\x1b[31mb", "a\u202eb"])
 def test_a_holder_has_a_name_that_can_be_read(memory: Memory, person: str) -> None:
     with pytest.raises(BadRequestError, match="name"):
         create_token(memory.store, person, may_write=True, days=None, now=NOW)

@@ -46,7 +46,8 @@ def create_token(store: Store, person: str, *, may_write: bool, days: int | None
         BadRequestError: the name is empty or too long, or has control characters.
     """
     name = " ".join(person.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
+    # Of brackets alone nobody could sign.
+    if not name.strip("<> ") or len(name) > MAX_NAME or not name.isprintable():
         raise BadRequestError(f"person={person[:40]!r} must be a name of 1 to {MAX_NAME} printable characters.")
     token = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     grant = AccessGrant(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
 from hyperloci.system.own_folders import make_own_folders
 from hyperloci.system.values import dataclass
@@ -35,11 +35,12 @@ class ServedMemory:
     is_common: bool
 
     @classmethod
-    def choose(cls, settings: Settings, project: Path, common: str | None) -> Self:
+    def choose(cls, settings: Settings, project: Path, common: str | None, *, is_begun: bool = False) -> Self:
         """Return a project's own memory, or the common one of a name, made where it is not there.
 
         Raises:
             BadRequestError: the name can't be a file's.
+            NotFoundError: there is no common one of that name, and it `is_begun` as who looks into it believes.
         """
         if common is None:
             return cls(settings, project, is_common=False)
@@ -48,6 +49,9 @@ class ServedMemory:
                 f"common={common!r} must be 1 to 64 lower-case letters, digits, '.', '_' or '-', such as 'acme'."
             )
         folder = settings.state_dir / "common" / common
+        if is_begun and not folder.is_dir():
+            begun = ", ".join(sorted(path.name for path in folder.parent.glob("*")))
+            raise NotFoundError(f"common={common!r}: there is no such common memory; there is {begun or 'none yet'}.")
         make_own_folders(folder)
         kept = replace(settings, database=folder / "memory.db", project=f"common-{common}", watch=False)
         return cls(kept, folder, is_common=True)

@@ -66,6 +66,15 @@ def is_same_author(one: str | None, other: str | None) -> bool:
     return bool(one and other) and parse_author(one or "").id == parse_author(other or "").id
 
 
+def is_called(person: str, said: str) -> bool:
+    """Tell whether a person is meant by these words: as it is written, or by the name or the id alone."""
+    try:
+        author = parse_author(person)
+    except ValueError:
+        return said == person  # Brackets alone, as a token's holder could once be called.
+    return said.strip().casefold() in {part.casefold() for part in (person, str(author), *author)}
+
+
 def nobody() -> str | None:
     """Return None: the person is not known."""
     return None

@@ -22,6 +22,7 @@ from hyperloci.cli.layout import count_things, make_table
 from hyperloci.clock import format_age, format_day, system_clock, to_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.http.served_memory import ServedMemory
+from hyperloci.memory import Memory
 from hyperloci.retrieval.time_bounds import parse_time_bound
 from hyperloci.store.access.access_values import AccessGrant
 
@@ -189,7 +190,7 @@ def list_tokens(project: ProjectOption = Path("."), common: CommonOption = None,
     Examples:
       hyperloci token list --common acme
     """
-    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
+    with _open_begun(project, common) as memory:
         grants = memory.store.access_tokens.list_grants()
     if json:
         print_json(grants)
@@ -218,7 +219,7 @@ def revoke(
     """
     from hyperloci.http.issued_tokens import revoke_token
 
-    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
+    with _open_begun(project, common) as memory:
         grant = revoke_token(memory.store, id, now=system_clock())
     console.print(f"Revoked {grant.id} of {grant.person}.")
 
@@ -226,7 +227,7 @@ def revoke(
 def audit(
     project: ProjectOption = Path("."),
     common: CommonOption = None,
-    person: Annotated[str | None, typer.Option(help="Only calls of this person.")] = None,
+    person: Annotated[str | None, typer.Option(help="Only calls of this person: name, address or both.")] = None,
     memory_id: Annotated[str | None, typer.Option("--memory", help="Only calls whose answer named this id.")] = None,
     since: Annotated[str | None, typer.Option(help="Only since then: a date, or 'yesterday'.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MAX_LISTED, help="At most so many.")] = 50,
@@ -240,20 +241,25 @@ def audit(
     """
     now = system_clock()
     bound = None if since is None else parse_time_bound(since, now, argument="since")
-    with ServedMemory.choose(load_settings(project), project, common).open() as memory:
+    with _open_begun(project, common) as memory:
         whole = None if memory_id is None else memory.complete_id(memory_id)
         events = memory.store.access_log.list_events(limit=limit, person=person, memory=whole, since=bound)
     if json:
         print_json([{**asdict(event), "at": to_iso(event.at)} for event in events])
         return
     if not events:
-        console.print("No calls over HTTP.")
+        console.print("No calls over HTTP." if person is memory_id is since is None else "No such calls over HTTP.")
         return
     table = make_table("when", "who", "tool", "outcome", "memories", numbers=("memories",))
     for event in events:
         named = count_things(len(event.memories), "memory")
         table.add_row(format_age(event.at, now), Text(event.person), Text(event.tool), event.outcome, named)
     console.print(table)
+
+
+def _open_begun(project: Path, common: str | None) -> Memory:
+    """Open the memory whose tokens or calls are asked for: of a misspelt name there are none, and none is begun."""
+    return ServedMemory.choose(load_settings(project), project, common, is_begun=True).open()
 
 
 def _describe_right(grant: AccessGrant) -> str:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
+from hyperloci.model.author import is_called
 from hyperloci.store.access.access_values import AccessEvent
 
 
@@ -38,11 +39,13 @@ class AccessLog:
         self, *, limit: int, person: str | None = None, memory: str | None = None, since: int | None = None
     ) -> list[AccessEvent]:
         """Return the latest calls, newest first: of a person, those that touched a memory, those since a time."""
+        known = [] if person is None else self._connection.execute("SELECT DISTINCT person FROM access_log").fetchall()
+        meant = None if person is None else json.dumps([row[0] for row in known if is_called(row[0], person)])
         rows = self._connection.execute(
-            "SELECT * FROM access_log l WHERE (:person IS NULL OR person = :person)"
+            "SELECT * FROM access_log l WHERE (:meant IS NULL OR person IN (SELECT value FROM json_each(:meant)))"
             " AND (:since IS NULL OR at >= :since) AND (:memory IS NULL OR EXISTS"
             " (SELECT 1 FROM json_each(l.memories) m WHERE m.value = :memory)) ORDER BY key DESC LIMIT :limit",
-            {"person": person, "memory": memory, "since": since, "limit": limit},
+            {"meant": meant, "memory": memory, "since": since, "limit": limit},
         )
         return [
             AccessEvent(
