@@ -419,12 +419,13 @@ async def test_answers_of_a_common_memory_name_who_else_told_something(
         "recall_user_info": {},
         "get_context": {"query": "tabs or spaces"},
         "find_contradictions": {"statement": "I prefer spaces over tabs"},
+        "remember_fact": {"fact": "I prefer spaces over tabs", "category": "preference"},
     }
     answers: dict[tuple[str, str], str] = {}
     async with house.serving():
         async with house.session(ada) as session:
             await session.call_tool("remember_fact", {"fact": "I prefer tabs over spaces", "category": "preference"})
-        for name, token in (("ada", ada), ("bob", bob)):
+        for name, token in (("bob", bob), ("ada", ada)):
             async with house.session(token) as session:
                 for tool, arguments in calls.items():
                     answers[name, tool] = str((await session.call_tool(tool, arguments)).content)

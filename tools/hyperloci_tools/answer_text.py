@@ -190,7 +190,11 @@ def render_remembered(answer: RememberedOut, verb: str) -> str:
 
 def list_affected(found: Iterable[AffectedOut]) -> str:
     """Return memories on the same subject, each with the call that replaces it."""
-    return "\n\n".join(f"{item['date']}; {item['replace_by']}\n{quote_text(item['content'])}" for item in found)
+    return "\n\n".join(
+        f"{item['date']}{'; ' + quote_name(item['author']) if 'author' in item else ''}; {item['replace_by']}\n"
+        f"{quote_text(item['content'])}"
+        for item in found
+    )
 
 
 def render_explanation(answer: ExplanationOut) -> str:

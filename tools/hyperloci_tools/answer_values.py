@@ -230,7 +230,10 @@ def shape_contradictions(found: Iterable[Contradiction], room: int = ANSWER_CHAR
 
 def shape_affected(found: Sequence[AffectedMemory]) -> list[AffectedOut]:
     """Return the memories that a statement may affect, their texts cut to a line or two."""
-    return [{**asdict(item), "content": cut_text(item.content, AFFECTED_CHARS)} for item in found]  # type: ignore[typeddict-item]
+    return [
+        cast(AffectedOut, drop_empty({**asdict(item), "content": cut_text(item.content, AFFECTED_CHARS)}))
+        for item in found
+    ]
 
 
 def shape_remembered(answer: RememberedFact) -> RememberedOut:

@@ -197,12 +197,13 @@ class ExplanationOut(TypedDict):
 
 
 class AffectedOut(TypedDict):
-    """A living memory on the same subject, and the call that replaces it."""
+    """A living memory on the same subject, and the call that replaces it; `author` if somebody else told it."""
 
     id: str
     content: str
     date: str
     replace_by: str
+    author: NotRequired[str]
 
 
 class RememberedOut(TypedDict):

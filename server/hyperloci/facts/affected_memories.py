@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperloci.clock import format_day
+from hyperloci.model.author import name_other
 from hyperloci.model.write_answers import AffectedMemory, RememberedFact, StatementCheck
 
 REPLACE_BY_REMEMBERING: Final = 'remember_fact(fact=<the same text>, replaces="{id}")'
@@ -15,7 +16,7 @@ REPLACE_BY_CORRECTING: Final = 'correct_fact(id="{id}", fact=<what holds now>)'
 NOTHING_AFFECTED: Final = StatementCheck()
 
 
-def name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> RememberedFact:
+def name_affected(stored: RememberedFact, check: StatementCheck, call: str, *, asker: str | None) -> RememberedFact:
     """Return the answer with what contradicts the statement and what else it may affect; nothing of itself."""
     own = {stored.id, stored.supersedes}
     if stored.duplicate_of is not None:
@@ -29,6 +30,7 @@ def name_affected(stored: RememberedFact, check: StatementCheck, call: str) -> R
                 content=node.content,
                 date=format_day(node.valid_from),
                 replace_by=call.replace("{id}", node.id),
+                author=name_other(node.author, node.origin, asker),
             )
             for node in check.affected
             if node.id not in own

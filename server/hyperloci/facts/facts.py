@@ -84,7 +84,7 @@ class Facts:
             new = replace(new, extra_terms=before[:TOLD_BEFORE_CHARS])
             stored = self._store_or_count(new, (fact,), session_id, names, replaced=old)
             self._store_disputes(stored, check)
-        return name_affected(stored, check, REPLACE_BY_REMEMBERING)
+        return name_affected(stored, check, REPLACE_BY_REMEMBERING, asker=self._store.nodes.signature.asker)
 
     def mark_dead_end(
         self,
@@ -105,7 +105,7 @@ class Facts:
             scope=scope,
             session_id=session_id,
         )
-        return name_affected(stored, check, REPLACE_BY_CORRECTING)
+        return name_affected(stored, check, REPLACE_BY_CORRECTING, asker=self._store.nodes.signature.asker)
 
     def add_experience(
         self,
@@ -264,7 +264,7 @@ class Facts:
                 until=last_day_of(node),
             )
             self._store_disputes(stored, check)
-        return name_affected(stored, check, REPLACE_BY_REMEMBERING)
+        return name_affected(stored, check, REPLACE_BY_REMEMBERING, asker=self._store.nodes.signature.asker)
 
     def confirm_fact(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13).

@@ -66,6 +66,12 @@ def is_same_author(one: str | None, other: str | None) -> bool:
     return bool(one and other) and parse_author(one or "").id == parse_author(other or "").id
 
 
+def name_other(author: str | None, origin: Origin, asker: str | None) -> str | None:
+    """Return whose words a memory is, if they are somebody else's: a teammate's, or not those of who asks."""
+    is_other = origin is Origin.TEAMMATE or (asker is not None and not is_same_author(author, asker))
+    return author if is_other else None
+
+
 def is_called(person: str, said: str) -> bool:
     """Tell whether a person is meant by these words: as it is written, or by the name or the id alone."""
     try:

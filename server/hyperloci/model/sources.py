@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hyperloci.model.author import Visibility, is_same_author
-from hyperloci.model.kinds import Origin
+from hyperloci.model.author import Visibility, name_other
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import HitSource
@@ -25,16 +24,10 @@ def make_hit_source(
         commit=commit,
         session_id=node.session_id,
         seq=node.seq,
-        author=_find_other(node, asker),
+        author=name_other(node.author, node.origin, asker),
         agent=node.agent,
         shared=node.visibility is Visibility.SHARED,
     )
-
-
-def _find_other(node: Node, asker: str | None) -> str | None:
-    """Return whose words a node is, if they are somebody else's."""
-    is_other = node.origin is Origin.TEAMMATE or (asker is not None and not is_same_author(node.author, asker))
-    return node.author if is_other else None
 
 
 def _name_cells(node: Node, place: Position) -> str | None:

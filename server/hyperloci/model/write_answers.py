@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 class AffectedMemory:
     """A living memory on the subject of what was told: when it was stored, and the call that replaces it.
 
-    `date` is an ISO date.
+    `date` is an ISO date, `author` who told it, if somebody else did.
     """
 
     id: str
     content: str
     date: str
     replace_by: str
+    author: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
