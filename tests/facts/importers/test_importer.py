@@ -122,6 +122,22 @@ def test_a_relation_that_goes_both_ways_is_kept_both_ways(memory: Memory, tmp_pa
     assert {"calls out 1", "calls in 1"} <= set(memory.find_related(ada.id).relations)
 
 
+@pytest.mark.parametrize("label", ["relates to", "contradicts"])
+def test_a_relation_that_is_the_same_both_ways_is_kept_once(memory: Memory, tmp_path: Path, label: str) -> None:
+    forth, back = relation("Ada", label, "Billing"), relation("Billing", label, "Ada")
+    source = written(tmp_path / "memory.jsonl", *GRAPH, forth, back, forth)
+    assert memory.import_file(source).added["relations"] == 2
+    assert memory.import_file(source).known == 8
+
+
+def test_a_relation_told_here_is_known_by_who_says_it_of_whom(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(written(tmp_path / "memory.jsonl", *GRAPH))
+    (ada,), (billing,) = memory.store.entities.find_by_name("Ada"), memory.store.entities.find_by_name("Billing")
+    memory.relate("calls", [{"id": ada.id, "role": "object"}, {"id": billing.id, "role": "subject"}])
+    told = written(tmp_path / "told.jsonl", *GRAPH, relation("Billing", "calls", "Ada"))
+    assert "relations" not in memory.import_file(told).added
+
+
 def test_what_the_user_said_here_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
     said = memory.remember_fact("Ada wrote the billing engine", confidence=0.9)
     memory.import_file(written(tmp_path / "memory.jsonl", *GRAPH))

@@ -21,7 +21,7 @@ from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.facts.safe_arguments import safety_metadata, sanitize_argument
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.imported_memory import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
-from hyperloci.model.kinds import SHARED_KINDS, TRUST, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.kinds import SHARED_KINDS, SYMMETRIC_LABELS, TRUST, NodeKey, NodeType, Origin, Role, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode, Node
 from hyperloci.model.position import Position
 from hyperloci.store import Store
@@ -317,13 +317,20 @@ class _ImportRun:
             confidence=TRUST[Origin.IMPORT],
             evidence=f"import: {path}:{relation.line}",
         )
+        if label in SYMMETRIC_LABELS:
+            self._list_targets(target, label).add(source)
         self.added["relations"] += 1
 
     def _list_targets(self, source: NodeKey, label: str) -> set[NodeKey]:
         """Return what a thing is related to so; it is looked up once, as a thing may have thousands of relations."""
         if (source, label) not in self.targets:
             pairs = [edge.members for edge in self.store.edges.list_of_node(source, label) if len(edge.members) == 2]
-            self.targets[source, label] = {target.node for first, target in pairs if first.node == source}
+            self.targets[source, label] = {
+                other.node
+                for pair in pairs
+                for one, other in (pair, pair[::-1])
+                if one.node == source and (one.role in (Role.SUBJECT, Role.CAUSE) or label in SYMMETRIC_LABELS)
+            }
         return self.targets[source, label]
 
     def _find_entity(self, name: str) -> NodeKey | None:
