@@ -848,8 +848,9 @@ def test_who_serves_a_common_memory_is_told_how_its_own_tokens_are_made(
     assert "`hyperloci token create NAME --common acme` makes one" in run("token", "list", "--common", "acme")
 
 
-def test_of_a_common_memory_that_is_not_there_nothing_is_told_and_none_is_begun() -> None:
+def test_of_a_common_memory_that_is_not_there_nothing_is_told_and_none_is_begun(home: Path) -> None:
     run("token", "create", "Ada <ada@example.org>", "--common", "acme")
+    (home / ".claude" / "hyperloci" / "common" / ".DS_Store").touch()
     for arguments in (["token", "list"], ["token", "revoke", "0a1b"], ["audit"]):
         for _ in range(2):
             refused = invoke(*arguments, "--common", "amce")

@@ -35,12 +35,12 @@ class ServedMemory:
     is_common: bool
 
     @classmethod
-    def choose(cls, settings: Settings, project: Path, common: str | None, *, is_begun: bool = False) -> Self:
+    def choose(cls, settings: Settings, project: Path, common: str | None, *, must_exist: bool = False) -> Self:
         """Return a project's own memory, or the common one of a name, made where it is not there.
 
         Raises:
             BadRequestError: the name can't be a file's.
-            NotFoundError: there is no common one of that name, and it `is_begun` as who looks into it believes.
+            NotFoundError: it `must_exist`, and there is no common one of that name.
         """
         if common is None:
             return cls(settings, project, is_common=False)
@@ -49,8 +49,8 @@ class ServedMemory:
                 f"common={common!r} must be 1 to 64 lower-case letters, digits, '.', '_' or '-', such as 'acme'."
             )
         folder = settings.state_dir / "common" / common
-        if is_begun and not folder.is_dir():
-            begun = ", ".join(sorted(path.name for path in folder.parent.glob("*")))
+        if must_exist and not folder.is_dir():
+            begun = ", ".join(sorted(path.name for path in folder.parent.glob("*") if path.is_dir()))
             raise NotFoundError(f"common={common!r}: there is no such common memory; there is {begun or 'none yet'}.")
         make_own_folders(folder)
         kept = replace(settings, database=folder / "memory.db", project=f"common-{common}", watch=False)

@@ -190,7 +190,7 @@ def list_tokens(project: ProjectOption = Path("."), common: CommonOption = None,
     Examples:
       hyperloci token list --common acme
     """
-    with _open_begun(project, common) as memory:
+    with _open_existing(project, common) as memory:
         grants = memory.store.access_tokens.list_grants()
     if json:
         print_json(grants)
@@ -219,7 +219,7 @@ def revoke(
     """
     from hyperloci.http.issued_tokens import revoke_token
 
-    with _open_begun(project, common) as memory:
+    with _open_existing(project, common) as memory:
         grant = revoke_token(memory.store, id, now=system_clock())
     console.print(f"Revoked {grant.id} of {grant.person}.")
 
@@ -241,7 +241,7 @@ def audit(
     """
     now = system_clock()
     bound = None if since is None else parse_time_bound(since, now, argument="since")
-    with _open_begun(project, common) as memory:
+    with _open_existing(project, common) as memory:
         whole = None if memory_id is None else memory.complete_id(memory_id)
         events = memory.store.access_log.list_events(limit=limit, person=person, memory=whole, since=bound)
     if json:
@@ -257,9 +257,9 @@ def audit(
     console.print(table)
 
 
-def _open_begun(project: Path, common: str | None) -> Memory:
+def _open_existing(project: Path, common: str | None) -> Memory:
     """Open the memory whose tokens or calls are asked for: of a misspelt name there are none, and none is begun."""
-    return ServedMemory.choose(load_settings(project), project, common, is_begun=True).open()
+    return ServedMemory.choose(load_settings(project), project, common, must_exist=True).open()
 
 
 def _describe_right(grant: AccessGrant) -> str:
