@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
-from hyperloci.clock import MS_PER_DAY, Clock
+from hyperloci.clock import MS_PER_DAY, Clock, from_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotReadyError
 from hyperloci.model.node import Node
@@ -24,6 +26,14 @@ ALWAYS: Final = 0
 HOURLY: Final = 3_600_000
 DAILY: Final = MS_PER_DAY
 WEEKLY: Final = 7 * MS_PER_DAY
+
+LEAP_MS: Final = WEEKLY
+"""A clock that is further than this ahead of the last time noted may be wrong: it is believed after as long."""
+
+_SEEN: Final = "upkeep_seen"
+"""In `meta`: when upkeep was last seen at work, and of the last leap, from where and to where it went."""
+
+_log = logging.getLogger(__name__)
 
 
 class MaintenanceStoppedError(NotReadyError):
@@ -63,6 +73,39 @@ class MaintenanceContext:
         """
         if self.should_stop():
             raise MaintenanceStoppedError()
+
+    def believed_time(self) -> int:
+        """Return the time by which to tell what is old enough to be removed: the clock's, or an earlier one.
+
+        A clock that was a year ahead for one round would remove what nothing brings back. So after a leap
+        (`LEAP_MS`) the time before it holds, until the clock has gone on for as long or was set back.
+        """
+        now, (at, before, leapt_at) = self.clock(), self._read_seen()
+        if now - at > LEAP_MS:
+            return at
+        return before if before + LEAP_MS < now < leapt_at + LEAP_MS else now
+
+    def note_time(self) -> None:
+        """Note that upkeep is at work now, for `believed_time`; it is written once an hour."""
+        now, (at, before, leapt_at) = self.clock(), self._read_seen()
+        if self.store.meta.get(_SEEN) and 0 <= now - at < HOURLY:
+            return
+        if not before + LEAP_MS < now < leapt_at + LEAP_MS:
+            before = leapt_at = 0
+        if now - at > LEAP_MS:
+            before, leapt_at = at, now
+            days = (now - at) // MS_PER_DAY
+            _log.warning("by the clock upkeep rested for %d days: for a week nothing more is removed for its age", days)
+        with self.store.transaction():
+            self.store.meta.set(_SEEN, json.dumps([now, before, leapt_at]))
+
+    def _read_seen(self) -> tuple[int, int, int]:
+        """Return when upkeep was last seen, and the leap's two ends; where nothing is noted, now and no leap."""
+        if noted := self.store.meta.get(_SEEN):
+            at, before, leapt_at = json.loads(noted)
+            return at, before, leapt_at
+        former = self.store.meta.get("last_upkeep")  # All that older versions noted.
+        return (from_iso(former) if former else self.clock()), 0, 0
 
     def list_scopes(self) -> list[str]:
         """Return the ids of every project of the database, and `global`."""

@@ -26,6 +26,7 @@ from hyperloci.maintenance.decay import (
     prune_faded,
     run_pruning,
 )
+from hyperloci.maintenance.job_list import run_maintenance
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.model.node import RESTORE_DAYS
@@ -272,6 +273,48 @@ def test_what_was_forgotten_for_over_thirty_days_is_deleted_with_all_that_hangs_
     assert "secret" not in str(store.log.list_of_node(old.id))
     assert count_violations(store) == {}
     assert expire_forgotten(context) == 0
+
+
+def test_a_clock_that_is_a_year_ahead_for_some_rounds_removes_nothing(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
+    store = context.store
+    run_maintenance(context)
+    fact, rule = add(store, "a fact", confidence=0.9), add(store, "a rule", confidence=0.9, subtype="constraint")
+    forgotten = add(store, "forgotten by mistake")
+    with store.transaction():
+        store.nodes.delete_node(forgotten.id, now=clock())
+    clock.advance(YEAR + MS_PER_DAY)
+    for _ in range(3):
+        assert run_maintenance(context, force=True).changed == 0
+        clock.advance(MS_PER_DAY)
+    clock.advance(-YEAR - 4 * MS_PER_DAY + 1)
+    run_maintenance(context, force=True)
+    assert all(present.deleted_at is None for present in map(store.nodes.get_node, (fact.id, rule.id)) if present)
+    assert store.nodes.get_node(forgotten.id) is not None
+    for _ in range(RESTORE_DAYS + 1):
+        clock.advance(MS_PER_DAY)
+        run_maintenance(context)
+    assert store.nodes.get_node(forgotten.id) is None, "after that it counts as ever"
+
+
+def test_after_a_month_at_rest_upkeep_believes_the_clock_when_it_has_gone_on_for_a_week_or_at_the_next_visit(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
+    store = context.store
+    run_maintenance(context)
+    ids = [add(store, f"fact {number}", confidence=0.06 - number / 1_000, now=clock()).id for number in range(2)]
+    clock.advance(30 * MS_PER_DAY)
+    run_maintenance(context)
+    assert context.believed_time() == clock() - 30 * MS_PER_DAY
+    clock.advance(30 * MS_PER_DAY)
+    run_maintenance(context)
+    assert [node.deleted_at for node in map(store.nodes.get_node, ids) if node] == [clock(), clock()]
+    for _ in range(7):
+        assert context.believed_time() < clock()
+        clock.advance(MS_PER_DAY)
+        run_maintenance(context)
+    assert context.believed_time() == clock()
 
 
 @pytest.mark.req("B.15")

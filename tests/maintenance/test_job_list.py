@@ -92,6 +92,7 @@ def test_what_fails_keeps_nothing_else_from_running_and_is_tried_again_after_a_r
 
 def test_a_step_for_each_time_leaves_no_note_when_it_has_nothing_to_do(context: MaintenanceContext) -> None:
     steps = (MaintenanceJob("always", ALWAYS, Counting(changed=0)),)
+    context.note_time()
     before = context.store.connection.total_changes
     assert len(run_maintenance(context, steps).steps) == 1
     assert context.store.connection.total_changes == before

@@ -107,7 +107,9 @@ def _make_weak_hit(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
     return WeakHit(hit, node.confidence * decay_factor(node.decay_rate, age), left)
 
 
-def prune_faded(context: MaintenanceContext, *, limit: int | None = None, dry_run: bool = False) -> PruneReport:
+def prune_faded(
+    context: MaintenanceContext, *, limit: int | None = None, dry_run: bool = False, as_of: int | None = None
+) -> PruneReport:
     """Forget what has faded below the threshold, as a tombstone that `restore` lifts for 30 days.
 
     At most `prune_cap` memories in 24 hours go, the faintest first.
@@ -116,13 +118,15 @@ def prune_faded(context: MaintenanceContext, *, limit: int | None = None, dry_ru
         context: store, settings and time.
         limit: forget no more than so many now.
         dry_run: change nothing.
+        as_of: the time until which they have faded, where that is not now.
     """
     settings, now, aged = context.settings, context.clock(), context.store.decay
+    faded_until = now if as_of is None else as_of
     allowed = max(0, settings.prune_cap - aged.count_pruned_since(now - PRUNE_WINDOW_MS))
     if limit is not None:
         allowed = min(allowed, limit)
-    faded = aged.find_faded(now, settings.decay_threshold, allowed)
-    total = aged.count_faded(now, settings.decay_threshold)
+    faded = aged.find_faded(faded_until, settings.decay_threshold, allowed)
+    total = aged.count_faded(faded_until, settings.decay_threshold)
     pruned = [item.id for item in faded] if dry_run else _prune_all(context, faded, now)
     return PruneReport(
         ids=tuple(pruned),
@@ -158,13 +162,13 @@ def _format_reason(item: FadingMemory, now: int, settings: Settings) -> str:
 
 def run_pruning(context: MaintenanceContext) -> int:
     """Prune, as a maintenance job."""
-    return len(prune_faded(context).ids)
+    return len(prune_faded(context, as_of=context.believed_time()).ids)
 
 
 def expire_forgotten(context: MaintenanceContext) -> int:
     """Delete for good what was forgotten over 30 days ago (SPEC-02.23)."""
     aged, store = context.store.decay, context.store
-    before = context.clock() - RESTORE_DAYS * MS_PER_DAY
+    before = context.believed_time() - RESTORE_DAYS * MS_PER_DAY
     gone = 0
     while node_ids := aged.find_expired(before, PRUNE_BATCH):
         if not gone and not context.dry_run:
@@ -180,7 +184,7 @@ def expire_forgotten(context: MaintenanceContext) -> int:
 def expire_calls(context: MaintenanceContext) -> int:
     """Delete the notes of calls over HTTP that are over a year old."""
     with context.store.transaction():
-        return context.store.access_log.delete_before(context.clock() - CALL_DAYS * MS_PER_DAY)
+        return context.store.access_log.delete_before(context.believed_time() - CALL_DAYS * MS_PER_DAY)
 
 
 def promote_recalled(context: MaintenanceContext) -> int:

@@ -218,6 +218,7 @@ def run_maintenance(
         StoreError: the run could not be recorded.
     """
     reports: list[JobReport] = []
+    context.note_time()
     for step in steps if force else list_due_jobs(context.store, context.clock(), steps):
         try:
             reports.append(_run_job(context, step))

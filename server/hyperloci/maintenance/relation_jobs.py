@@ -46,7 +46,7 @@ def relink_all(context: MaintenanceContext) -> int:
 
 def prune_relations(context: MaintenanceContext) -> int:
     """Prune the relations that faded or crowd a memory."""
-    return prune_edges(context.store, now=context.clock(), breathe=context.yield_to_others)
+    return prune_edges(context.store, now=context.believed_time(), breathe=context.yield_to_others)
 
 
 def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda: None) -> int:

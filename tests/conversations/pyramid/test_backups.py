@@ -62,16 +62,16 @@ def test_a_backup_of_texts_whose_time_is_over_has_their_beginnings_and_upkeep_ta
     talk.build()
     backup = talk.store.back_up(tmp_path / "backup.db")
     talk.clock.advance(92 * MS_PER_DAY)
-    assert talk.builder(cold_retention_days=90).expire_archives() == 10
+    assert talk.builder(cold_retention_days=90).expire_archives(talk.clock()) == 10
     put_back(talk, backup)
     beginnings = talk.texts()
     assert all(said.startswith(text.removesuffix(" [...]")) for text, said in zip(beginnings, talk.said, strict=True))
     assert count_unreadable_turns(talk.store) == sum(is_long(number) for number in range(100))
 
-    assert talk.builder(cold_retention_days=90).expire_archives() == 10
+    assert talk.builder(cold_retention_days=90).expire_archives(talk.clock()) == 10
     assert (count_violations(talk.store), count_unreadable_turns(talk.store)) == ({}, 0)
     assert talk.texts() == beginnings
-    assert talk.builder(cold_retention_days=90).expire_archives() == 0
+    assert talk.builder(cold_retention_days=90).expire_archives(talk.clock()) == 0
 
 
 @pytest.mark.req("C.01", "C.07")

@@ -208,22 +208,24 @@ def test_an_archive_is_deleted_when_its_time_is_over_and_the_rest_stays(talk: Ta
     talk.say(130)
     talk.build()
     talk.clock.advance(89 * MS_PER_DAY)
-    assert talk.builder(cold_retention_days=90).expire_archives() == 0
+    assert talk.builder(cold_retention_days=90).expire_archives(talk.clock()) == 0
     talk.clock.advance(3 * MS_PER_DAY)
-    assert talk.builder(cold_retention_days=90).expire_archives() == 10
+    assert talk.builder(cold_retention_days=90).expire_archives(talk.clock()) == 10
     assert Archive.for_database(talk.store.path).list_days() == []
     turns = expand_chunk(talk.store, talk.chunks(PyramidLevel.MACRO)[0].id).turns
     assert [turn.whole for turn in turns] == [not is_long(number) for number in range(100)]
     assert turns[3].content.startswith("Turn 3: we decided") and turns[3].content.endswith(" [...]")
     assert talk.texts()[100:] == talk.said[100:]
-    assert count_violations(talk.store) == {} and talk.builder(cold_retention_days=90).expire_archives() == 0
+    assert (
+        count_violations(talk.store) == {} and talk.builder(cold_retention_days=90).expire_archives(talk.clock()) == 0
+    )
 
 
 def test_an_archive_stays_until_its_owner_sets_a_limit(talk: Talk) -> None:
     talk.say(130)
     talk.build()
     talk.clock.advance(4_000 * MS_PER_DAY)
-    assert talk.builder().expire_archives() == 0
+    assert talk.builder().expire_archives(talk.clock()) == 0
     turns = expand_chunk(talk.store, talk.chunks(PyramidLevel.MACRO)[0].id).turns
     assert [turn.content for turn in turns] == talk.said[:100]
 

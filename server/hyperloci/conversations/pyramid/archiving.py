@@ -96,7 +96,7 @@ class TurnArchiver:
             "turns": [None if turn is None else _archived_turn(turn, paths.get(turn.key)) for turn in turns],
         }
 
-    def expire_archives(self) -> int:
+    def expire_archives(self, now: int) -> int:
         """Delete the archive files that are older than their time and return how many chunks lost their texts.
 
         Summaries, key facts, vectors, keywords and the beginnings of the turns stay.
@@ -104,7 +104,7 @@ class TurnArchiver:
         archive = Archive.for_database(self.store.path)
         if not self.settings.cold_retention_days:
             return 0
-        limit = name_day(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
+        limit = name_day(now - self.settings.cold_retention_days * MS_PER_DAY)
         lost = 0
         # A backup that was put back may know of days whose files are gone.
         days = sorted({*archive.list_days(), *self.store.chunks.list_archived_days()})

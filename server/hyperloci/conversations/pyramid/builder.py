@@ -101,9 +101,9 @@ class PyramidBuilder:
             self.yield_to_others()
         return done
 
-    def expire_archives(self) -> int:
+    def expire_archives(self, now: int) -> int:
         """Delete the archive files that are older than their time; see `archiving.TurnArchiver`."""
-        return self._make_archiver.expire_archives()
+        return self._make_archiver.expire_archives(now)
 
     @property
     def _make_digester(self) -> Digester:

@@ -41,7 +41,7 @@ def build_pyramids(context: MaintenanceContext) -> int:
 
 def expire_archives(context: MaintenanceContext) -> int:
     """Delete archive files whose time is over."""
-    return make_builder(context).expire_archives()
+    return make_builder(context).expire_archives(context.believed_time())
 
 
 def make_builder(context: MaintenanceContext) -> PyramidBuilder:
