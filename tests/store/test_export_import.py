@@ -395,15 +395,60 @@ def test_nothing_is_left_of_a_damaged_file_however_late_the_damage_is(
     fill(store)
     export_memory(store, tmp_path / "export.jsonl")
     lines = (tmp_path / "export.jsonl").read_bytes().splitlines(keepends=True)
+    end = lines.pop()
     unknown = lines[-1].replace(b'"log_id": ', b'"log_id": 99')
     lacking = (b'{"table": "sessions", "row": {"key": 1}}\n', b'{"table": "files", "row": {"key": 1, "path": "a"}}\n')
     for last in (lines[-1][:-5], b'{"table": "secrets", "row": {}}\n', unknown, *lacking):
-        (tmp_path / "damaged.jsonl").write_bytes(b"".join(lines[:-1]) + last)
+        (tmp_path / "damaged.jsonl").write_bytes(b"".join(lines[:-1]) + last + (end if last.endswith(b"\n") else b""))
         with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
             before = contents(target)
             with pytest.raises(BadRequestError, match=f"line {len(lines)}: "):
                 import_memory(target, tmp_path / "damaged.jsonl")
             assert contents(target) == before
+
+
+def test_a_file_that_was_cut_between_two_lines_is_refused_and_one_of_an_older_version_needs_no_end(
+    store: Store, tmp_path: Path
+) -> None:
+    fill(store)
+    file = tmp_path / "export.jsonl"
+    export_memory(store, file)
+    lines = file.read_bytes().splitlines(keepends=True)
+    for cut in range(1, len(lines)):
+        file.write_bytes(b"".join(lines[:cut]))
+        with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
+            before = contents(target)
+            with pytest.raises(BadRequestError, match=f"line {cut + 1}: the export ends before its last line"):
+                import_memory(target, file)
+            assert contents(target) == before
+    file.write_bytes(b"".join((*lines, lines[1])))
+    with pytest.raises(BadRequestError, match=f"line {len(lines) + 1}: the export has ended before it"):
+        import_memory(store, file)
+    file.write_bytes(b"".join((lines[0].replace(b', "ends": true', b""), *lines[1:-1])))
+    with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
+        import_memory(target, file)
+        assert contents(target) == contents(store)
+
+
+def test_what_only_the_database_refuses_is_told_with_what_is_stored_already(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_reading, "BATCH", 3)
+    lines = exported_lines(store, tmp_path)
+    place = first(lines, "nodes") + 4
+    lines[place]["row"]["tier"] = "forever"
+    (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
+        with pytest.raises(BadRequestError, match="CHECK") as caught:
+            import_memory(target, tmp_path / "damaged.jsonl")
+        begun = (place - 1) // 3 * 3 + 2
+        assert f"The lines before {begun} are stored" in str(caught.value)
+        import_memory(target, tmp_path / "export.jsonl")
+        assert contents(target) == contents(store)
+    with Store.open(tmp_path / "rehearsal.db") as target:
+        with target.transaction(), pytest.raises(BadRequestError) as rehearsed:
+            import_memory(target, tmp_path / "damaged.jsonl")
+        assert "are stored" not in str(rehearsed.value)
 
 
 @pytest.mark.parametrize(("schema", "mtime"), [(29, -1), (None, 2)])
@@ -567,7 +612,7 @@ def test_what_is_not_there_can_not_be_imported(store: Store, tmp_path: Path) -> 
 
 def test_the_present_database_is_untouched_by_a_damaged_batch(store: Store, tmp_path: Path) -> None:
     lines = exported_lines(store, tmp_path)
-    lines[-1]["row"]["log_id"] = 999
+    lines[-2]["row"]["log_id"] = 999
     before = contents(store)
     (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(BadRequestError):

@@ -14,7 +14,7 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import Role
-from hyperloci.store.export import FORMAT_VERSION, TABLES, ExportedTable, decode_value
+from hyperloci.store.export import FORMAT_VERSION, LAST_LINE, TABLES, ExportedTable, decode_value
 from hyperloci.store.store import Store
 
 BATCH: Final = 500
@@ -38,7 +38,7 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
 
     But what holds here and was replaced there ends here too, by what comes in with it. All lines are read before the
     first is stored: nothing is left of a file that is cut short or garbled. What only the database refuses, as metadata
-    that is no object, leaves the batches before it.
+    that is no object, leaves the batches before it, and the message says so.
 
     Raises:
         NotFoundError: there is no such file.
@@ -48,26 +48,51 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
         raise NotFoundError(f"There is no export at {source}.")
     with open(source, "rb") as lines:
         numbered = enumerate(lines, start=1)
-        importer = _Importer(store, clock, _read_schema(next(numbered, (1, b""))))
-        for number, line in numbered:
-            importer.check_line(number, line)
+        header = _read_header(*next(numbered, (1, b"")))
+        importer = _Importer(store, clock, header.get("schema"))
+        count = _check_rows(importer, numbered, ends=bool(header.get("ends")))
         lines.seek(0)
-        rows = islice(enumerate(lines, start=1), 1, None)
+        rows = islice(enumerate(lines, start=1), 1, count + 1)
         while batch := list(islice(rows, BATCH)):
-            with store.transaction():
-                for number, line in batch:
-                    importer.add_line(number, line)
+            try:
+                with store.transaction():
+                    for number, line in batch:
+                        importer.add_line(number, line)
+            except BadRequestError as error:
+                if batch[0][0] == 2 or store.connection.in_transaction:  # A dry run takes all of it back.
+                    raise
+                raise BadRequestError(
+                    f"{error} The lines before {batch[0][0]} are stored. Mend the line, or take it out, and import the"
+                    " file again: what is here already stays as it is."
+                ) from error
     return importer.added
 
 
-def _read_schema(numbered: tuple[int, bytes]) -> object:
-    """Return of which schema an export is, by its header."""
-    header = _parse_line(*numbered)
+def _check_rows(importer: _Importer, numbered: Iterator[tuple[int, bytes]], *, ends: bool) -> int:
+    """Check all rows and, where the last line says that it is the last, that it is there; return how many rows."""
+    count = 0
+    for number, line in numbered:
+        if ends and len(line) < 20 and _parse_line(number, line) == LAST_LINE:
+            if next(numbered, None) is not None:
+                raise BadRequestError(f"line {number + 1}: the export has ended before it.")
+            return count
+        importer.check_line(number, line)
+        count += 1
+    if ends:
+        raise BadRequestError(
+            f"line {count + 2}: the export ends before its last line: it was cut. Nothing of it is stored; export anew."
+        )
+    return count
+
+
+def _read_header(number: int, line: bytes) -> dict[str, Any]:
+    """Return the line that names the format."""
+    header = _parse_line(number, line)
     if header.get("hyperloci") != FORMAT_VERSION:
         raise BadRequestError(
             f"line 1: not an export that this version can read (format {FORMAT_VERSION}): {header!r:.80}"
         )
-    return header.get("schema")
+    return header
 
 
 def _parse_line(number: int, line: bytes) -> dict[str, Any]:
