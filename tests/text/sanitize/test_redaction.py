@@ -670,6 +670,31 @@ def test_what_else_a_sentence_says_of_a_password_stays(text: str) -> None:
     assert redact_secrets(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("password = [-OLD-]{+NEW+}", "password = [[redacted:password]]{+[redacted:password]+}"),
+        ('password = {+"NEW"+}', 'password = {+"[redacted:password]"+}'),
+        ("curl -u admin:{+NEW+} https://x", "curl -u admin:{+[redacted:password]+} https://x"),
+        ("postgres://u:[-OLD-]{+NEW+}@host/db", "postgres://u:[-[redacted:url-password]-]{+[redacted:url-password]+}@host/db"),
+        ("password = {+get_password()+}", "password = {+get_password()+}"),
+        ("[-retries-]{+attempts+} = 5 {+# was 3+}", "[-retries-]{+attempts+} = 5 {+# was 3+}"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_found_behind_the_marks_of_a_diff_of_words(text: str, expected: str) -> None:
+    text = text.replace("OLD", "hunter2Old9").replace("NEW", "kX93mQ72vLp")
+    redacted = redact_secrets(text).text
+    assert redacted == expected == redact_secrets(redacted).text
+
+
+@pytest.mark.parametrize(
+    "around", ["SAMLResponse=%s&RelayState=a", '"SAMLResponse": "%s"', '<input name="SAMLResponse" value="%s"/>']
+)
+def test_what_signs_its_bearer_in_by_saml_is_found_in_a_request_a_log_and_a_page(around: str) -> None:
+    assert redact_secrets(around % ("PHNhbWxwOlJlc3BvbnNl" * 40 + "==")).text == around % "[redacted:saml-response]"
+    assert redact_secrets(around % "the_response_of_the_provider").redactions == ()
+
+
 def test_a_secret_in_base64_is_decoded_and_found() -> None:
     wrapped = base64.b64encode(b"DB_PASSWORD=Zx9!kelp8w\n").decode()
     assert redact_secrets(f"content: {wrapped}\n").text == "content: [redacted:encoded-secret]\n"

@@ -646,6 +646,13 @@ VALUES: Final = (
         judge=SecretJudgement.PATH_TOKEN,
         required_text="://",
     ),
+    ValueRule(  # what signs its bearer in: a form's field, in a request, a page or a log
+        kind="saml-response",
+        anchors=("samlresponse", "saml_response"),
+        pattern=r"saml_?response[\"']?(?:\s{0,4}[:=]\s{0,4}|[ \t][^<>\n]{0,80}?\bvalue=)[\"']?"
+        r"(?P<bare>[A-Za-z0-9+/%_-]{64,}+={0,2})",
+        judge=SecretJudgement.ANY,
+    ),
     ValueRule(
         kind="url-token",
         anchors=("auth=", "jsessionid=", "phpsessid=", "sessionid=", "sid=", "ticket=", "otp=", "jwt="),

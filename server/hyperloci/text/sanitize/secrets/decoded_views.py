@@ -75,6 +75,15 @@ def _backslash_pattern() -> re.Pattern[str]:
 
 
 @cache
+def _word_diff_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return what `git diff --word-diff` puts round words that changed: what is not in the new text, and in the old."""
+    return (
+        re.compile(r"\[-[^\n]{0,512}?-\]|\{\+|\+\}"),
+        re.compile(r"\{\+[^\n]{0,512}?\+\}|\[-|-\]"),
+    )
+
+
+@cache
 def _run_pattern() -> re.Pattern[str]:
     return re.compile(r"[A-Za-z0-9+/_-]{20,}+={0,2}")
 
@@ -131,6 +140,9 @@ def alternative_readings(text: str) -> Iterator[AlternativeReading]:
         yield from _replace_matches(text, _backslash_pattern(), _replace_with_nothing)
     if any(mark in text for mark in _COLOUR_MARKS):
         yield from _replace_matches(text, _colour_pattern(), _replace_with_nothing)
+    if ("{+" in text and "+}" in text) or ("[-" in text and "-]" in text):
+        for pattern in _word_diff_patterns():
+            yield from _replace_matches(text, pattern, _replace_with_nothing)
     if ": >" in text or ": |" in text:
         yield from _replace_matches(text, _fold_pattern(), _replace_with_nothing)
 
