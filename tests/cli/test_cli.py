@@ -266,6 +266,22 @@ def test_a_backup_can_be_restored(tmp_path: Path) -> None:
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
 
 
+def test_a_token_that_is_not_found_is_told_with_the_list_that_it_may_be_in() -> None:
+    id = json.loads(run("token", "create", "Ada", "--common", "acme", "--json"))["id"]
+    assert "take `--common NAME`, here too" in invoke("token", "revoke", id).stderr
+    assert "`hyperloci token list --common acme` shows" in invoke("token", "revoke", "zz", "--common", "acme").stderr
+    assert "Revoked" in run("token", "revoke", id, "--common", "acme")
+
+
+def test_where_nobody_can_confirm_it_is_told_what_to_add(tmp_path: Path) -> None:
+    fact = remember("The CI runs on Python 3.11")
+    run("backup", str(tmp_path / "copy.db"))
+    for command in (("restore-backup", str(tmp_path / "copy.db")), ("purge", fact)):
+        refused = invoke(*command)
+        assert refused.exit_code == 2 and "add --yes" in refused.stderr
+    assert "Python 3.11" in run("show", fact)
+
+
 def test_a_backup_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> None:
     remember("The CI runs on Python 3.11")
     run("backup", str(tmp_path / "copy.db"))

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from enum import IntEnum
@@ -171,6 +172,25 @@ def find_in_project(path: Path, root: Path) -> Path:
 def print_error(message: str) -> None:
     """Print an error to stderr."""
     errors.print(Text.assemble(("error:", "red"), " ", message))
+
+
+def ask_to_go_on(question: str) -> None:
+    """Ask before something that can't be undone; where nobody can answer, say what to add.
+
+    Raises:
+        Abort: the answer is no.
+        Exit: nobody is there to answer.
+    """
+    try:
+        goes_on = typer.confirm(question, err=True)
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        errors.print()
+        print_error("Nothing was done: this needs a confirmation. Run it in a terminal, or add --yes.")
+        raise typer.Exit(Exit.USAGE) from None
+    if not goes_on:
+        raise typer.Abort
 
 
 def print_json(value: Any) -> None:

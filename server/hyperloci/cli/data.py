@@ -17,6 +17,7 @@ from hyperloci.cli.common import (
     Exit,
     JsonOption,
     ProjectOption,
+    ask_to_go_on,
     console,
     errors,
     load_settings,
@@ -129,7 +130,7 @@ def restore(
         check_backup(file, settings.database)
         errors.print(f"This puts {file} in the place of {settings.database}.")
         errors.print("Open sessions go on with it; what is there now is kept beside it.")
-        typer.confirm("Go on?", abort=True, err=True)
+        ask_to_go_on("Go on?")
     kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}")
     if kept:
@@ -163,7 +164,7 @@ def purge(
         if not yes:
             for hit in memory.get_many(ids):
                 errors.print(to_one_line(hit.content, f"{shorten_id(hit.id)} {hit.subtype or hit.type}: "))
-            typer.confirm("Delete permanently?", abort=True, err=True)
+            ask_to_go_on("Delete permanently?")
         purged = memory.purge(ids)
     if json:
         print_json(purged)

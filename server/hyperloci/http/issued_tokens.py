@@ -71,7 +71,7 @@ def revoke_token(store: Store, id: str, *, now: int) -> AccessGrant:
     found = store.access_tokens.find_by_prefix(id.lower())
     if len(found) != 1:
         told = "no token has" if not found else f"{len(found)} tokens have"
-        raise NotFoundError(f"id={id!r}: {told} an id that begins so; `hyperloci token list` shows them.")
+        raise NotFoundError(f"id={id!r}: {told} an id that begins so.")
     with store.transaction():
         store.access_tokens.revoke_grant(found[0].id, now=now)
     return found[0]

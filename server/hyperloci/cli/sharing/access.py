@@ -20,7 +20,7 @@ from hyperloci.cli.common import (
 )
 from hyperloci.cli.layout import count_things, make_table
 from hyperloci.clock import format_age, format_day, system_clock, to_iso
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.http.served_memory import ServedMemory
 from hyperloci.memory import Memory
 from hyperloci.retrieval.time_bounds import parse_time_bound
@@ -220,8 +220,18 @@ def revoke(
     from hyperloci.http.issued_tokens import revoke_token
 
     with _open_existing(project, common) as memory:
-        grant = revoke_token(memory.store, id, now=system_clock())
+        try:
+            grant = revoke_token(memory.store, id, now=system_clock())
+        except NotFoundError as error:
+            raise NotFoundError(f"{error} {_say_where_listed(common)}") from error
     console.print(f"Revoked {grant.id} of {grant.person}.")
+
+
+def _say_where_listed(common: str | None) -> str:
+    """Say which command shows the tokens: those of a common memory are in no other list."""
+    if common is not None:
+        return f"`hyperloci token list --common {common}` shows them."
+    return "`hyperloci token list` shows them; those of a common memory take `--common NAME`, here too."
 
 
 def audit(
