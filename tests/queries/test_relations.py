@@ -116,6 +116,20 @@ def test_what_mentions_an_entity_is_related_to_it(memory: Memory) -> None:
     assert not memory.find_related("Redis", direction="out").related
 
 
+@pytest.mark.req("D.02", "B.10")
+def test_a_thing_that_the_project_and_the_global_memory_know_is_one(memory: Memory) -> None:
+    here = memory.remember_fact("Sessions are kept in Redis", entities=["Redis"]).id
+    often = [memory.remember_fact(f"Redis rule {one} holds", entities=["Redis"], scope="global").id for one in "ab"]
+    reason = memory.remember_fact("Two hosts must share the logins").id
+    for hit in memory.store.nodes.query_nodes("entity"):
+        memory.relate("supports", [{"id": reason, "role": "subject"}, {"id": hit.id, "role": "object"}])
+
+    answer = memory.find_related("Redis")
+
+    assert {hit.id for hit in answer.related} == {here, *often, reason} and "mentions in 3" in answer.relations
+    assert {node.id for node in memory.get_subgraph("Redis", depth=1).nodes} == {answer.node.id, here, *often, reason}
+
+
 @pytest.mark.req("D.02")
 def test_mentions_fill_what_the_other_relations_leave(memory: Memory) -> None:
     first = memory.remember_fact("Sessions are kept in Redis", entities=["Redis"]).id

@@ -34,7 +34,6 @@ from hyperloci.model.answers import (
 )
 from hyperloci.model.edge import EdgeMember, RelatedMemory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, MENTIONS, EdgeType, NodeKey, NodeType, Role, fold_label
-from hyperloci.model.node import Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import Present
 from hyperloci.names import describe_unknown_value, find_document_name
@@ -66,7 +65,7 @@ class RelationService:
         steps, start = _check_depth(depth), self.find_start(topic)
         key, rest = start.node.key, start.rest
         with self.store.snapshot():
-            mentioning = self._list_mentioning(start.node)
+            mentioning = self._list_mentioning(start)
             found = find_related(
                 self.store,
                 key,
@@ -102,13 +101,13 @@ class RelationService:
             ),
         )
 
-    def _list_mentioning(self, node: Node) -> list[NodeKey]:
+    def _list_mentioning(self, start: StartingPoint) -> list[NodeKey]:
         """Return what mentions an entity, the latest first; nothing of what is no entity."""
-        if node.type is not NodeType.ENTITY:
+        if start.node.type is not NodeType.ENTITY:
             return []
         scopes = [key for scope in self.scopes if (key := self.store.scopes.find_key(scope)) is not None]
         kinds = [kind for kind in NodeType if kind is not NodeType.ENTITY]
-        return self.store.entities.find_mentioning([node.key], scopes, types=kinds, limit=MAX_NODES)
+        return self.store.entities.find_mentioning([start.node.key, *start.rest], scopes, types=kinds, limit=MAX_NODES)
 
     def _locate_related(self, found: Sequence[RelatedMemory]) -> list[Position]:
         """Return where each reached memory stands; of what speaks of another, the line on which it does."""
@@ -132,7 +131,7 @@ class RelationService:
                 limit=limit,
                 scopes=self.scopes,
                 also=start.rest,
-                mentioning=self._list_mentioning(start.node),
+                mentioning=self._list_mentioning(start),
             )
         return replace(drawn, started=start.described)
 

@@ -275,7 +275,7 @@ class SearchService:
             return StartingPoint(node=living, described=f"took the memory {node.id}")
         named = NameResolver(self.store, self._scopes).resolve(topic)
         if named is not None:
-            return start_at_name(named, self.store.nodes.get_by_keys([named.taken.keys[0]])[named.taken.keys[0]])
+            return start_at_name(self.store, named, self._scopes)
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")

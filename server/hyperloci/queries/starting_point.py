@@ -38,7 +38,8 @@ class StartingPoint:
 
     Attributes:
         node: the memory.
-        rest: the other memories of what was named: the rest of a file; pieces of a symbol go with it by themselves.
+        rest: the other memories of what was named: the rest of a file, an entity as the other scope knows it; pieces of
+            a symbol go with it by themselves.
         described: in words what the topic was taken for, and what else it could have been.
     """
 
@@ -47,11 +48,18 @@ class StartingPoint:
     described: str
 
 
-def start_at_name(resolution: Resolution, node: Node) -> StartingPoint:
-    """Return the starting point at what a name was taken for, whose first memory is `node`."""
+def start_at_name(store: Store, resolution: Resolution, scopes: Sequence[str]) -> StartingPoint:
+    """Return the starting point at what a name was taken for in some scopes."""
     taken = resolution.taken
-    rest = taken.keys[1:] if taken.kind is ThingKind.FILE else ()
-    return StartingPoint(node=node, rest=rest, described=resolution.describe())
+    first, *others = taken.keys
+    rest = others if taken.kind is ThingKind.FILE else []
+    if taken.kind is ThingKind.ENTITY and (entity := store.entities.get_entity(first)) is not None:
+        from hyperloci.knowledge.entities.entity_service import list_bearers  # few walks begin at an entity
+
+        keys = [key for scope in scopes if (key := store.scopes.find_key(scope)) is not None]
+        rest = [bearer.node_key for bearer in list_bearers(store, entity, keys)[1:]]
+    node = store.nodes.get_by_keys([first])[first]
+    return StartingPoint(node=node, rest=tuple(rest), described=resolution.describe())
 
 
 def find_by_id(store: Store, searcher: Searcher, query: str, conditions: Conditions) -> SearchResult | None:

@@ -78,7 +78,7 @@ class EntityService:
         """Return what is known of an entity: facts, events, and entities mentioned with it (B.15)."""
         with self._store.snapshot():
             entity = self.find_entity(name)
-            bearers = self._list_bearers(entity)
+            bearers = list_bearers(self._store, entity, self._scopes)
             keys = [bearer.node_key for bearer in bearers]
             facts = self._mentioning_nodes(keys, (NodeType.FACT, NodeType.DECISION), PROFILE_FACTS, without="commit")
             facts = facts or self._mentioning_nodes(keys, (NodeType.SNIPPET,), PROFILE_FACTS)
@@ -95,13 +95,6 @@ class EntityService:
                     for other, times in related
                 ),
             )
-
-    def _list_bearers(self, entity: Entity) -> list[Entity]:
-        """Return an entity, and the same thing as the other scope knows it: a project's and a global one are two."""
-        alike = self._store.entities.find_by_name(entity.canonical_name, self._scopes)
-        kind = EntityKind(entity.kind)
-        others = [other for other in alike if other.node_key != entity.node_key]
-        return [entity, *(other for other in others if kinds_agree(EntityKind(other.kind), kind))]
 
     def _mentioning_nodes(
         self, entities: Sequence[NodeKey], types: Sequence[NodeType], limit: int, *, without: str | None = None
@@ -183,6 +176,14 @@ class EntityService:
             merged_at=to_iso(found.merged_at),
             undone_at=None if found.undone_at is None else to_iso(found.undone_at),
         )
+
+
+def list_bearers(store: Store, entity: Entity, scope_keys: Sequence[int]) -> list[Entity]:
+    """Return an entity, and the same thing as the other scope knows it: a project's and a global one are two."""
+    alike = store.entities.find_by_name(entity.canonical_name, scope_keys)
+    kind = EntityKind(entity.kind)
+    others = [other for other in alike if other.node_key != entity.node_key]
+    return [entity, *(other for other in others if kinds_agree(EntityKind(other.kind), kind))]
 
 
 def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, score: float) -> StoredMerge:
