@@ -54,6 +54,30 @@ def test_what_follows_a_private_block_keeps_its_place(before: int, lines: int) -
         assert place.line_start == text.count("\n", 0, place.char_start) + 1
 
 
+@pytest.mark.req("SPEC-02.34")
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        ('TAG = "<private>"\n\n\ndef last():\n    return TAG\n', True),
+        ("TAG = '<private>'\n\n\ndef last():\n    return TAG\n", True),
+        ("TAG = 1  # <private>\n\n\ndef last():\n    return TAG\n", False),
+        ('TAG = "<private>hunter2"\n\n\ndef last():\n    return TAG\n', False),
+        ('TAG = "<private>"\nreturn <private>\n\n\ndef last():\n    return TAG\n', False),
+        ('BOTH = ["<private>", "</private>"]\n\n\ndef last():\n    return BOTH\n', True),
+    ],
+)
+def test_code_that_names_the_tag_of_private_blocks_in_a_literal_is_read_to_its_end(text: str, is_whole: bool) -> None:
+    assert any("def last" in chunk.chunk.text for chunk in fresh(text, "tags.py").chunks) == is_whole
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~"])
+def test_a_sample_of_injected_context_in_a_document_stays_and_injected_context_goes(fence: str) -> None:
+    block = '<hyperloci-memory kind="session-start">\nWe decided to use SQLite for the invoices.\n</hyperloci-memory>\n'
+    for text, stays in ((f"{fence}\n{block}{fence}\n", True), (block, False), (f"{fence}\n{fence}\n{block}", False)):
+        read = "".join(chunk.chunk.text for chunk in fresh(f"# One\n\n{BODY}\n{text}\n{BODY}").chunks)
+        assert ("SQLite" in read) == stays and read.count(BODY.strip()) == 2
+
+
 def test_a_secret_is_in_no_part_of_a_chunk() -> None:
     token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
     code = f'def call(token="{token}"):\n    """Uses {token}."""\n    return send("{token}")\n'

@@ -168,7 +168,7 @@ def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
         raise UnicodeError(path)
     notebook = read_notebook(text) if file_kind_of(path) is FileKind.NOTEBOOK else None
     original = notebook.text if notebook else text
-    prepared = sanitize(original)
+    prepared = sanitize(original, is_file=True)
     places = PlaceMap.between(original, prepared.text)
     cut = _chunk_cells(path, prepared.text, notebook, places) if notebook else chunk_file(path, prepared.text)
     chunks = [replace(chunk, position=places.find(chunk.position)) for chunk in cut if chunk.text.strip()]

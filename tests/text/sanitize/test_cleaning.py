@@ -212,6 +212,8 @@ def test_hostile_texts_of_a_million_characters_are_cleaned() -> None:
     assert strip_private_blocks("<private>" * (size // 9)) == ("[private]", 1)
     assert strip_private_blocks("</private" * (size // 9))[1] == 0
     assert strip_injected_context(f"\n<{INJECTED_TAG} " * (size // 20)).startswith("\n")
+    shown = f"```\n<{INJECTED_TAG}>\n```\n" * (size // 28)
+    assert strip_injected_context(shown, is_file=True) == shown
 
 
 @pytest.mark.parametrize(

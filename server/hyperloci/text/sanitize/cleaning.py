@@ -7,7 +7,7 @@ or an emoji needs them, because they can hide instructions from a reader and spl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 PRIVATE_MARK: Final = "[private]"
@@ -77,16 +77,19 @@ def clean_text(text: str) -> str:
     return _drop_hidden(_SURROGATE.sub(_decode_surrogates, text))
 
 
-def strip_private_blocks(text: str, *, is_cut: bool = False) -> tuple[str, int]:
+def strip_private_blocks(text: str, *, is_cut: bool = False, is_file: bool = False) -> tuple[str, int]:
     """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
 
     Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest,
     and one that is never closed reaches to the end. Only a tag that is all of a code span is then no more than written
-    about; not where the text `is_cut`, as what was cut off may close it.
+    about, and of a file one that is all of a literal in quotes; not where the text `is_cut`, as what was cut off may
+    close it.
     """
     if "private" not in text.lower():
         return text, 0
-    return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK, allows_mentions=not is_cut)
+    return _cut_blocks(
+        text, _PRIVATE_TAG.finditer(text), PRIVATE_MARK, allows_mentions=not is_cut, quotes="\"'" if is_file else ""
+    )
 
 
 def has_private_tag(text: str) -> bool:
@@ -95,11 +98,19 @@ def has_private_tag(text: str) -> bool:
     return "private" in text.lower() and _PRIVATE_TAG.search(text) is not None
 
 
-def strip_injected_context(text: str) -> str:
-    """Remove the context blocks that we injected, so that a memory is never captured a second time."""
+def strip_injected_context(text: str, *, is_file: bool = False) -> str:
+    """Remove the context blocks that we injected, so that a memory is never captured a second time.
+
+    In a file, what stands in a fenced block of code is a sample and stays.
+    """
     if INJECTED_TAG not in text:
         return text
-    return _cut_blocks(text, _INJECTED_TAG, "", allows_mentions=False)[0]
+    searched = text
+    if is_file:
+        from hyperloci.text.language.code_fences import mask_code  # hooks read no files
+
+        searched = mask_code(text)
+    return _cut_blocks(text, _INJECTED_TAG.finditer(searched), "", allows_mentions=False)[0]
 
 
 _LESS: Final = r"(?:<|＜|&lt;|&#0{0,4}60;|&#x0{0,4}3c;|\\{1,8}(?:u00|x)3c|%3c)"
@@ -122,7 +133,9 @@ _INJECTED_TAG: Final = re.compile(
 _RUN: Final = re.compile(r"`+|\n")
 
 
-def _cut_blocks(text: str, tag: re.Pattern[str], mark: str, *, allows_mentions: bool) -> tuple[str, int]:
+def _cut_blocks(
+    text: str, tags: Iterable[re.Match[str]], mark: str, *, allows_mentions: bool, quotes: str = ""
+) -> tuple[str, int]:
     opened: list[re.Match[str]] = []
     blocks: list[tuple[int, int]] = []
 
@@ -131,7 +144,7 @@ def _cut_blocks(text: str, tag: re.Pattern[str], mark: str, *, allows_mentions: 
             blocks.pop()
         blocks.append((start, end))
 
-    for match in tag.finditer(text):
+    for match in tags:
         if match["close"]:
             if opened:
                 cut(opened.pop().start(), match.end())
@@ -143,7 +156,11 @@ def _cut_blocks(text: str, tag: re.Pattern[str], mark: str, *, allows_mentions: 
         # Where closed blocks are gone: a text that was stripped is judged as it was.
         code = _find_code(_fill_blocks(text, blocks, lambda length: " " * length))
         # What a tag's attributes say may be what is private.
-        opened = [match for match in opened if match["attributes"] or match.span() not in code]
+        opened = [
+            match
+            for match in opened
+            if match["attributes"] or not (match.span() in code or _is_quoted(text, match, quotes))
+        ]
     if opened:
         cut(opened[0].start(), len(text))
     return _fill_blocks(text, blocks, lambda _: mark), len(blocks)
@@ -157,6 +174,12 @@ def _fill_blocks(text: str, blocks: Sequence[tuple[int, int]], fill: Callable[[i
         kept += (text[last:start], fill(end - start))
         last = end
     return "".join((*kept, text[last:]))
+
+
+def _is_quoted(text: str, match: re.Match[str], quotes: str) -> bool:
+    """Tell whether one of some quotation marks stands right before a match and again right behind it."""
+    before, behind = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
+    return bool(before) and before == behind and before in quotes
 
 
 def _find_code(text: str) -> set[tuple[int, int]]:

@@ -32,7 +32,7 @@ class SanitizedText:
     private_blocks: int = 0
 
 
-def sanitize(text: str, *, is_cut: bool = False) -> SanitizedText:
+def sanitize(text: str, *, is_cut: bool = False, is_file: bool = False) -> SanitizedText:
     """Make `text` safe to store (SPEC-02.34); sanitizing a sanitized text changes nothing.
 
     The order matters. Cleaning comes first, so that no invisible character splits a `<private>` tag, a token or a
@@ -42,11 +42,12 @@ def sanitize(text: str, *, is_cut: bool = False) -> SanitizedText:
     Args:
         text: what came in.
         is_cut: whether it is the beginning of a longer text, and a private block may end in what is missing.
+        is_file: whether it is a file, which quotes the tags of private blocks and shows samples of injected context.
     """
     if not text:
         return SanitizedText(text=text)
-    cleaned = strip_injected_context(clean_text(text))
-    public, private_blocks = strip_private_blocks(cleaned, is_cut=is_cut)
+    cleaned = strip_injected_context(clean_text(text), is_file=is_file)
+    public, private_blocks = strip_private_blocks(cleaned, is_cut=is_cut, is_file=is_file)
     redacted = redact_secrets(public)
     return SanitizedText(
         text=redacted.text,
