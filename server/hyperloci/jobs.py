@@ -78,7 +78,7 @@ class MaintenanceContext:
         """Return the time by which to tell what is old enough to be removed: the clock's, or an earlier one.
 
         A clock that was a year ahead for one round would remove what nothing brings back. So after a leap
-        (`LEAP_MS`) the time before it holds, until the clock has gone on for as long or was set back.
+        (`LEAP_MS`) the time before it holds, until the clock has gone on for as long or was set back to about that time.
         """
         now, (at, before, leapt_at) = self.clock(), self._read_seen()
         if now - at > LEAP_MS:
@@ -92,10 +92,11 @@ class MaintenanceContext:
             return
         if not before + LEAP_MS < now < leapt_at + LEAP_MS:
             before = leapt_at = 0
+        leapt_at = min(leapt_at, now)  # Set back in part, it may be right: it has a week to go from here.
         if now - at > LEAP_MS:
             before, leapt_at = at, now
             days = (now - at) // MS_PER_DAY
-            _log.warning("by the clock upkeep rested for %d days: for a week nothing more is removed for its age", days)
+            _log.warning("by the clock upkeep rested for %d days: for a week all counts as old as it was before", days)
         with self.store.transaction():
             self.store.meta.set(_SEEN, json.dumps([now, before, leapt_at]))
 

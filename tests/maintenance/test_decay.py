@@ -310,8 +310,24 @@ def test_after_a_month_at_rest_upkeep_believes_the_clock_when_it_has_gone_on_for
     clock.advance(30 * MS_PER_DAY)
     run_maintenance(context)
     assert [node.deleted_at for node in map(store.nodes.get_node, ids) if node] == [clock(), clock()]
+    assert "in 30 days without recall" in (store.log.list_of_node(ids[0])[-1].reasoning or "")
     for _ in range(7):
         assert context.believed_time() < clock()
+        clock.advance(MS_PER_DAY)
+        run_maintenance(context)
+    assert context.believed_time() == clock()
+
+
+def test_a_clock_that_was_far_ahead_after_a_rest_is_believed_a_week_after_it_was_set_right(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
+    run_maintenance(context)
+    clock.advance(20 * MS_PER_DAY + YEAR)
+    run_maintenance(context)
+    clock.advance(-YEAR)
+    run_maintenance(context)
+    assert context.believed_time() == clock() - 20 * MS_PER_DAY
+    for _ in range(7):
         clock.advance(MS_PER_DAY)
         run_maintenance(context)
     assert context.believed_time() == clock()

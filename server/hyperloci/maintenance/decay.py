@@ -127,7 +127,7 @@ def prune_faded(
         allowed = min(allowed, limit)
     faded = aged.find_faded(faded_until, settings.decay_threshold, allowed)
     total = aged.count_faded(faded_until, settings.decay_threshold)
-    pruned = [item.id for item in faded] if dry_run else _prune_all(context, faded, now)
+    pruned = [item.id for item in faded] if dry_run else _prune_all(context, faded, faded_until)
     return PruneReport(
         ids=tuple(pruned),
         left=total - len(faded),
@@ -137,8 +137,8 @@ def prune_faded(
     )
 
 
-def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: int) -> list[NodeId]:
-    aged = context.store.decay
+def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], until: int) -> list[NodeId]:
+    aged, now = context.store.decay, context.clock()
     if faded and not context.dry_run:
         ensure_backup(context.store, context.settings, context.clock)
     pruned: list[NodeId] = []
@@ -146,14 +146,14 @@ def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: 
         context.yield_to_others()
         with context.store.transaction():
             for item in faded[start : start + PRUNE_BATCH]:
-                if aged.prune_memory(item, now=now, reason=_format_reason(item, now, context.settings)):
+                if aged.prune_memory(item, now=now, reason=_format_reason(item, until, context.settings)):
                     context.store.entities.drop_summaries_from(item.key)
                     pruned.append(item.id)
     return pruned
 
 
-def _format_reason(item: FadingMemory, now: int, settings: Settings) -> str:
-    days = max(0, now - item.last_accessed) // MS_PER_DAY
+def _format_reason(item: FadingMemory, until: int, settings: Settings) -> str:
+    days = max(0, until - item.last_accessed) // MS_PER_DAY
     return (
         f"faded from {item.confidence:.2f} to {item.confidence_now:.3f}, below {settings.decay_threshold:g}, "
         f"in {days} days without recall; restorable for {RESTORE_DAYS} days"
