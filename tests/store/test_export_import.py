@@ -395,11 +395,10 @@ def test_nothing_is_left_of_a_damaged_file_however_late_the_damage_is(
     fill(store)
     export_memory(store, tmp_path / "export.jsonl")
     lines = (tmp_path / "export.jsonl").read_bytes().splitlines(keepends=True)
-    end = lines.pop()
     unknown = lines[-1].replace(b'"log_id": ', b'"log_id": 99')
     lacking = (b'{"table": "sessions", "row": {"key": 1}}\n', b'{"table": "files", "row": {"key": 1, "path": "a"}}\n')
     for last in (lines[-1][:-5], b'{"table": "secrets", "row": {}}\n', unknown, *lacking):
-        (tmp_path / "damaged.jsonl").write_bytes(b"".join(lines[:-1]) + last + (end if last.endswith(b"\n") else b""))
+        (tmp_path / "damaged.jsonl").write_bytes(b"".join(lines[:-1]) + last)
         with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
             before = contents(target)
             with pytest.raises(BadRequestError, match=f"line {len(lines)}: "):
@@ -424,7 +423,8 @@ def test_a_file_that_was_cut_between_two_lines_is_refused_and_one_of_an_older_ve
     file.write_bytes(b"".join((*lines, lines[1])))
     with pytest.raises(BadRequestError, match=f"line {len(lines) + 1}: the export has ended before it"):
         import_memory(store, file)
-    file.write_bytes(b"".join((lines[0].replace(b', "ends": true', b""), *lines[1:-1])))
+    assert all(set(json.loads(line)) >= {"table", "row"} for line in lines[1:]), "older versions read no other lines"
+    file.write_bytes(b"".join(lines).replace(b', "ends": true}', b"}").replace(b', "end": true}', b"}"))
     with Store.open(tmp_path / "target.db", clock=lambda: NOW) as target:
         import_memory(target, file)
         assert contents(target) == contents(store)
@@ -612,7 +612,7 @@ def test_what_is_not_there_can_not_be_imported(store: Store, tmp_path: Path) -> 
 
 def test_the_present_database_is_untouched_by_a_damaged_batch(store: Store, tmp_path: Path) -> None:
     lines = exported_lines(store, tmp_path)
-    lines[-2]["row"]["log_id"] = 999
+    lines[-1]["row"]["log_id"] = 999
     before = contents(store)
     (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(BadRequestError):

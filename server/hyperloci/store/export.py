@@ -1,8 +1,8 @@
 """Export of a whole memory as JSON lines; `export_reading` reads them.
 
-The first line names the format, the last one says that it is the last; every other line is a row:
-`{"table": ..., "row": {...}}`. Keys are those of the
-database that wrote them and are mapped on import. Derived data (vectors, indexes) is left out and rebuilt.
+The first line names the format; every other line is a row: `{"table": ..., "row": {...}}`. The last one also says that
+it is the last, beside its row: older versions read no other lines than these. Keys are those of the database that wrote
+them and are mapped on import. Derived data (vectors, indexes) is left out and rebuilt.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from hyperloci.system.values import dataclass
 T = TypeVar("T")
 
 FORMAT_VERSION: Final = 1
-LAST_LINE: Final = {"end": True}
-"""Without it the file was cut, if its first line says `ends`; those of older versions have none."""
+END_MARK: Final = {"end": True}
+"""What the last line has beside the rest. Of a file whose first line says `ends`, all was cut that lacks it."""
 MARKDOWN_MARK: Final = "<!-- exported by Hyperloci -->"
 """The first line of an export as Markdown."""
 JSON_MARK: Final = '{"hyperloci":'
@@ -193,15 +193,21 @@ def _replace_file(place: Path, write: Callable[[TextIO], T]) -> T:
 
 
 def _iterate_records(connection: sqlite3.Connection, choice: ExportChoice = EVERYTHING) -> Iterator[dict[str, Any]]:
-    selected = None if choice.is_everything else SelectedRows(connection, choice)
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    yield {"hyperloci": FORMAT_VERSION, "schema": version, "ends": True}
+    last: dict[str, Any] = {"hyperloci": FORMAT_VERSION, "schema": version, "ends": True}
+    for record in _iterate_rows(connection, choice):
+        yield last
+        last = record
+    yield last | END_MARK
+
+
+def _iterate_rows(connection: sqlite3.Connection, choice: ExportChoice) -> Iterator[dict[str, Any]]:
+    selected = None if choice.is_everything else SelectedRows(connection, choice)
     for table in TABLES:
         for row in connection.execute(table.select or f"SELECT * FROM {table.name}"):
             values = _restore_whole_text(row)
             if selected is None or selected.keeps(table.name, table.key, table.references, values):
                 yield {"table": table.name, "row": {name: _encode_value(value) for name, value in values.items()}}
-    yield LAST_LINE
 
 
 def _restore_whole_text(row: sqlite3.Row) -> dict[str, Any]:

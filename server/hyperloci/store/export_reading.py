@@ -14,7 +14,7 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import Role
-from hyperloci.store.export import FORMAT_VERSION, LAST_LINE, TABLES, ExportedTable, decode_value
+from hyperloci.store.export import END_MARK, FORMAT_VERSION, TABLES, ExportedTable, decode_value
 from hyperloci.store.store import Store
 
 BATCH: Final = 500
@@ -50,9 +50,9 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
         numbered = enumerate(lines, start=1)
         header = _read_header(*next(numbered, (1, b"")))
         importer = _Importer(store, clock, header.get("schema"))
-        count = _check_rows(importer, numbered, ends=bool(header.get("ends")))
+        _check_rows(importer, numbered, header)
         lines.seek(0)
-        rows = islice(enumerate(lines, start=1), 1, count + 1)
+        rows = islice(enumerate(lines, start=1), 1, None)
         while batch := list(islice(rows, BATCH)):
             try:
                 with store.transaction():
@@ -68,21 +68,21 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
     return importer.added
 
 
-def _check_rows(importer: _Importer, numbered: Iterator[tuple[int, bytes]], *, ends: bool) -> int:
-    """Check all rows and, where the last line says that it is the last, that it is there; return how many rows."""
-    count = 0
+def _check_rows(importer: _Importer, numbered: Iterator[tuple[int, bytes]], header: Mapping[str, Any]) -> None:
+    """Check all rows, and of a file that says that it `ends` that the last one says that it is the last."""
+    number, has_ended = 1, _is_last(header)
     for number, line in numbered:
-        if ends and len(line) < 20 and _parse_line(number, line) == LAST_LINE:
-            if next(numbered, None) is not None:
-                raise BadRequestError(f"line {number + 1}: the export has ended before it.")
-            return count
-        importer.check_line(number, line)
-        count += 1
-    if ends:
+        if has_ended:
+            raise BadRequestError(f"line {number}: the export has ended before it.")
+        has_ended = importer.check_line(number, line)
+    if header.get("ends") and not has_ended:
         raise BadRequestError(
-            f"line {count + 2}: the export ends before its last line: it was cut. Nothing of it is stored; export anew."
+            f"line {number + 1}: the export ends before its last line: it was cut. Nothing of it is stored; export anew."
         )
-    return count
+
+
+def _is_last(record: Mapping[str, Any]) -> bool:
+    return END_MARK.items() <= record.items()
 
 
 def _read_header(number: int, line: bytes) -> dict[str, Any]:
@@ -146,9 +146,13 @@ class _Importer:
         bare = (row["name"] for row in columns if row["notnull"] and row["dflt_value"] is None)
         return [name for name in dict.fromkeys((*table.identity, *bare)) if name != table.key]
 
-    def check_line(self, number: int, line: bytes) -> None:
-        """Check that a line is a row that fits, lacks nothing, and refers to none but earlier ones."""
-        table, row = self._read_row(number, line)
+    def check_line(self, number: int, line: bytes) -> bool:
+        """Check that a line is a row that fits, lacks nothing, and refers to none but earlier ones.
+
+        Return whether it says that it is the last.
+        """
+        record = _parse_line(number, line)
+        table, row = self._read_row(number, record)
         with _name_line(number):
             values = self._check_values(table, row)
             if lacking := next((name for name in self._needed[table.name] if name not in values), None):
@@ -158,14 +162,14 @@ class _Importer:
                     self._map_key(parent, values[column])
             if table.key:
                 self._keys[table.name, values[table.key]] = 0
+        return _is_last(record)
 
     def add_line(self, number: int, line: bytes) -> None:
-        table, row = self._read_row(number, line)
+        table, row = self._read_row(number, _parse_line(number, line))
         with _name_line(number):
             self._add_row(table, self._check_values(table, row))
 
-    def _read_row(self, number: int, line: bytes) -> tuple[ExportedTable, dict[str, Any]]:
-        record = _parse_line(number, line)
+    def _read_row(self, number: int, record: Mapping[str, Any]) -> tuple[ExportedTable, dict[str, Any]]:
         table = self._tables.get(str(record.get("table")))
         row = record.get("row")
         if table is None or not isinstance(row, dict):
