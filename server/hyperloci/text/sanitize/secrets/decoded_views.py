@@ -78,8 +78,8 @@ def _backslash_pattern() -> re.Pattern[str]:
 def _word_diff_patterns() -> tuple[re.Pattern[str], ...]:
     """Return what `git diff --word-diff` puts round words that changed: what is not in the new text, and in the old."""
     return (
-        re.compile(r"\[-[^\n]{0,512}?-\]|\{\+|\+\}"),
-        re.compile(r"\{\+[^\n]{0,512}?\+\}|\[-|-\]"),
+        re.compile(r"\[-(?:[^\n\[]|\[(?!-)){0,512}?-\]|\{\+|\+\}"),
+        re.compile(r"\{\+(?:[^\n{]|\{(?!\+)){0,512}?\+\}|\[-|-\]"),
     )
 
 
