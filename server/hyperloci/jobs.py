@@ -78,7 +78,7 @@ class MaintenanceContext:
         """Return the time by which to tell what is old enough to be removed: the clock's, or an earlier one.
 
         A clock that was a year ahead for one round would remove what nothing brings back. So after a leap
-        (`LEAP_MS`) the time before it holds, until the clock has gone on for as long or was set back to about that time.
+        (`LEAP_MS`) the time before it holds, until the clock has gone on for as long or was set back to about then.
         """
         now, (at, before, leapt_at) = self.clock(), self._read_seen()
         if now - at > LEAP_MS:

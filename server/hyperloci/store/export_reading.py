@@ -77,7 +77,7 @@ def _check_rows(importer: _Importer, numbered: Iterator[tuple[int, bytes]], head
         has_ended = importer.check_line(number, line)
     if header.get("ends") and not has_ended:
         raise BadRequestError(
-            f"line {number + 1}: the export ends before its last line: it was cut. Nothing of it is stored; export anew."
+            f"line {number + 1}: the export ends before its last line: it was cut. Nothing is stored; export it anew."
         )
 
 
