@@ -33,7 +33,8 @@ from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from hyperloci.store.memories.entities import Entity, StoredMerge
+from hyperloci.store.entity_merges import StoredMerge
+from hyperloci.store.memories.entities import Entity
 from hyperloci.text.tokens import count_tokens
 from tests.support import NOW, FakeClock, add
 

@@ -28,7 +28,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.model.pyramid_levels import PyramidLevel
 from hyperloci.model.search import SearchFilter
-from hyperloci.store import Store, export, export_reading, integrity
+from hyperloci.store import Store, entity_merges, export, export_reading, integrity
 from hyperloci.store.conversations.passing_statements import PassingStatement
 from hyperloci.store.conversations.sessions import TranscriptMark
 from hyperloci.store.database import database_copy
@@ -119,7 +119,7 @@ def fill(store: Store) -> None:
         same = add(store, "Faucet", type=NodeType.ENTITY, subtype="tool")
         store.entities.register_entity(same.key, "Faucet", now=NOW)
         store.entities.add_mention(fact.key, same.key, now=NOW)
-        store.entities.merge_entities(same.key, thing.key, now=NOW, reason="the same", score=1.0)
+        entity_merges.merge_entities(store, same.key, thing.key, now=NOW, reason="the same", score=1.0)
         commit = add(store, "Fix it", type=NodeType.DECISION, subtype="commit", scope="p")
         store.files.put_commit(scope, "sha", commit.key)
         store.edges.create_edge(

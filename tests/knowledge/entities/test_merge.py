@@ -11,7 +11,7 @@ from hyperloci.knowledge.entities.merge import merge_alike_entities
 from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.maintenance.annotation_job import NEXT_KEY, annotate_old_memories
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
-from hyperloci.store import Store
+from hyperloci.store import Store, entity_merges
 from hyperloci.store.vectors import float16
 from tests.support import NOW, add
 
@@ -64,11 +64,11 @@ def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Set
     merge_alike_entities(context(store, settings))
     scope = store.scopes.find_key(GLOBAL_SCOPE)
     assert scope is not None
-    (merge,) = store.entities.list_merges([scope])
+    (merge,) = entity_merges.list_merges(store, [scope])
     with store.transaction():
         node = store.nodes.get_by_key(merge.merged)
         assert node is not None and store.nodes.restore_node(node.id, now=NOW)
-        store.entities.undo_merge(merge, now=NOW)
+        entity_merges.undo_merge(store, merge, now=NOW)
     assert merge_alike_entities(context(store, settings)) == 0
     assert names(store) == {"payment service", "service for payments"}
 

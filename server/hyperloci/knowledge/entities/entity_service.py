@@ -14,8 +14,9 @@ from hyperloci.model.answers import EntityInfo, EntityMerge, EntityProfile, Rela
 from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
-from hyperloci.store import Store
-from hyperloci.store.memories.entities import Entity, StoredMerge, squash_name
+from hyperloci.store import Store, entity_merges
+from hyperloci.store.entity_merges import StoredMerge
+from hyperloci.store.memories.entities import Entity, squash_name
 from hyperloci.text.language.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class EntityService:
             NotFoundError: there is no such merge.
             BadRequestError: it was undone already, or its 30 days are over.
         """
-        found = self._store.entities.find_merge(key, self._scopes)
+        found = entity_merges.find_merge(self._store, key, self._scopes)
         if found is None:
             raise NotFoundError(f"merge {key} is unknown; `hyperloci entities --merges` lists them.")
         if found.undone_at is not None:
@@ -153,15 +154,15 @@ class EntityService:
             now = self._clock()
             if node is None or not self._store.nodes.restore_node(node.id, now=now, reason="merge taken back"):
                 raise BadRequestError(f"merge {key} is too old: what it merged can no longer be restored.")
-            self._store.entities.undo_merge(found, now=now)
-        done = self._store.entities.find_merge(key)
+            entity_merges.undo_merge(self._store, found, now=now)
+        done = entity_merges.find_merge(self._store, key)
         assert done is not None
         return self._present_merge(done)
 
     def list_merges(self, limit: int) -> tuple[EntityMerge, ...]:
         """Return the merges, latest first."""
         return tuple(
-            self._present_merge(found) for found in self._store.entities.list_merges(self._scopes, limit=limit)
+            self._present_merge(found) for found in entity_merges.list_merges(self._store, self._scopes, limit=limit)
         )
 
     def _present_merge(self, found: StoredMerge) -> EntityMerge:
@@ -188,12 +189,12 @@ def list_bearers(store: Store, entity: Entity, scope_keys: Sequence[int]) -> lis
 
 def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, score: float) -> StoredMerge:
     """Join two entities, logged and undoable. Runs in a transaction."""
-    key = store.entities.merge_entities(merged.node_key, kept.node_key, now=now, reason=reason, score=score)
+    key = entity_merges.merge_entities(store, merged.node_key, kept.node_key, now=now, reason=reason, score=score)
     if kept.kind == EntityKind.CONCEPT and merged.kind != EntityKind.CONCEPT:
         store.entities.set_kind(kept.node_key, EntityKind(merged.kind))
     store.nodes.delete_node(merged.id, now=now, reason=f"merged into {kept.canonical_name}")
     store.log.add_entry("merge", [kept.id, merged.id], now=now, reasoning=reason)
-    done = store.entities.find_merge(key)
+    done = entity_merges.find_merge(store, key)
     assert done is not None
     return done
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.knowledge.entities.entity_service import merge
 from hyperloci.model.set_aside import SetAsideKind
-from hyperloci.store import Store
+from hyperloci.store import Store, entity_merges
 from hyperloci.store.memories.entities import Entity
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _select_mergeable(
         one, other = entities[i], entities[j]
         names = one.canonical_name, other.canonical_name
         same_digits = sorted(_DIGITS.findall(names[0])) == sorted(_DIGITS.findall(names[1]))
-        parted = store.entities.was_merge_undone(one.node_key, other.node_key)
+        parted = entity_merges.was_merge_undone(store, one.node_key, other.node_key)
         if one.kind == other.kind and same_digits and not parted and _share_a_word(*names):
             yield one, other, score
 
