@@ -260,7 +260,7 @@ def _make_late() -> None:
     from hyperloci.text.chunking import programming_languages, section_types
     from hyperloci.text.language.word_tables import phrase_pattern
     from hyperloci.text.sanitize import injection_score, prompt_injection, redaction, secret_files, steering_features
-    from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats, payment_numbers
+    from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats, named_behind, payment_numbers
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
     from hyperloci.text.sanitize.secrets import headings as secret_headings
 
@@ -268,7 +268,7 @@ def _make_late() -> None:
     reasons.has_name("", "ansi_term")
     analysis._runs()
     secret_files._name_matcher()
-    redaction._statement_pattern()
+    named_behind._statement_pattern()
     decoded_views._splice_pattern()
     decoded_views._joint_pattern()
     decoded_views._continuation_pattern()

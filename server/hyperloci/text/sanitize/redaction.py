@@ -5,7 +5,7 @@ One pass finds private keys, tokens by their format (`secrets/formats.py`), valu
 texts hold no secret: literal keywords decide which patterns run and where, and a pattern is compiled when it first
 runs, which keeps hooks fast.
 
-It is one file, though long: what a finder replaces must not be found again by the next; their order is the design.
+What a finder replaces must not be found again by the next: their order is the design.
 """
 
 from __future__ import annotations
@@ -26,15 +26,23 @@ from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, is_publ
 from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
 from hyperloci.text.sanitize.secrets.headings import find_secrets_under_headings
 from hyperloci.text.sanitize.secrets.here_documents import find_written_secrets
+from hyperloci.text.sanitize.secrets.named_behind import (
+    find_passwords_named_after,
+    find_stated_values,
+    find_tcp_passwords,
+    is_password,
+)
 from hyperloci.text.sanitize.secrets.payment_numbers import find_payment_numbers
 from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
-from hyperloci.text.sanitize.secrets.randomness import looks_generated
 from hyperloci.text.sanitize.secrets.stated_words import find_stated_words
 from hyperloci.text.sanitize.secrets.table_columns import find_insert_secrets, find_table_secrets
+from hyperloci.text.sanitize.secrets.telling_lines import (
+    find_header_secrets,
+    find_line_start,
+    find_prose_passwords,
+)
 from hyperloci.text.sanitize.secrets.value_checks import (
     SecretCandidate,
-    SecretJudgement,
-    is_generated_password,
     is_real_token,
     is_secret,
     is_unknown_token,
@@ -174,7 +182,7 @@ def _find_spans(text: str) -> Iterator[_Span]:
     last = len(TOKENS) + len(VALUES)
     for start, end in chain(find_named_secrets(text, runs), find_secrets_under_headings(text, lowered)):
         yield start, end, last, "token"
-    for start, end in find_encoded_secrets(text, words, _contains_secret, _is_password):
+    for start, end in find_encoded_secrets(text, words, _contains_secret, is_password):
         yield start, end, last + 1, "encoded-secret"
     yield from _find_distant_secrets(text, lowered, last + 2)
 
@@ -195,156 +203,16 @@ def _find_distant_secrets(text: str, lowered: str, rank: int) -> Iterator[_Span]
     if passwords or tokens:
         found += [find_table_secrets(text, lowered), find_insert_secrets(text, lowered)]
     if passwords:
-        found += [_find_passwords_named_after(text, lowered), _find_prose_passwords(text, lowered)]
+        found += [find_passwords_named_after(text, lowered), find_prose_passwords(text, lowered)]
         found.append(find_stated_words(lowered))
     if passwords or tokens:
-        found.append(_find_stated_values(text, lowered))
+        found.append(find_stated_values(text, lowered))
     if "@tcp(" in lowered:
-        found.append(_find_tcp_passwords(text))
+        found.append(find_tcp_passwords(text))
     for start, end in chain(*found):
         yield start, end, rank, "password"
-    for start, end in _find_header_secrets(text, lowered):
+    for start, end in find_header_secrets(text, lowered):
         yield start, end, rank, "session-cookie"
-
-
-@cache
-def _password_label_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
-        r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
-        r"|passwort|contraseña)"
-    )
-
-
-@cache
-def _at_tcp_pattern() -> re.Pattern[str]:
-    return re.compile(r"@tcp\(")
-
-
-@cache
-def _last_word_pattern() -> re.Pattern[str]:
-    return re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
-
-
-def _find_passwords_named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Yield passwords that stand before what says that they are one: `with hunter2! as the password`."""
-    if "passw" in lowered or "passphrase" in lowered or "contraseña" in lowered:
-        for match in _password_label_pattern().finditer(lowered):
-            word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
-            if word and _is_password(word.group()):
-                yield word.span()
-
-
-_PASSWORD_NAMES: Final = ("password", "passphrase", "passwort", "kennwort", "contraseña", "mot de passe")
-_KINDS_OF_KEY: Final = ("api", "access", "secret", "signing", "encryption", "master", "deploy")
-
-
-@cache
-def _statement_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"[\"'`”»*]{0,2}[ \t]{1,4}(?:is|was|ist|war|es|est)[ \t]{1,4}(?:still[ \t]|now[ \t])?"
-        r"(?:the|my|your|our|its|his|her|their|das|der|unser|mein|la|el|le|notre|mon|nuestra|mi)[ \t]{1,4}"
-        r"(?:[\w-]{1,16}[ \t]){0,2}"
-        rf"(?:(?P<password>{'|'.join(_PASSWORD_NAMES)})"
-        rf"|(?:(?:{'|'.join(_KINDS_OF_KEY)})[ -]key|(?:api[ -])?token|client secret))"
-        r"(?=[ \t]*(?:[.,;:!?)\"'\n]|\Z)"
-        r"|[ \t](?:for|of|to|on|in|at|and|but|from|since|until|now|we|you|i|für|von|zum|zur|para|de|del|pour|du)\b)"
-    )
-
-
-@cache
-def _stated_names() -> LiteralSet:
-    """Return the names that a statement ends with: few texts hold one, and to look for a statement takes longer."""
-    keys = (f"{kind}{joint}key" for kind in _KINDS_OF_KEY for joint in " -")
-    return LiteralSet((*_PASSWORD_NAMES, "token", "client secret", *keys))
-
-
-@cache
-def _counted_name_pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"(?:arg|column|field|line|option|page|param|row|step|group|match|question|answer)s?_?[0-9]", re.I
-    )
-
-
-def _find_stated_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Yield what a sentence says to be a secret: `hunter2 is the password for prod`."""
-    for match in _statement_pattern().finditer(lowered) if _stated_names().occur_in(lowered) else ():
-        word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
-        if word and not _counted_name_pattern().match(word.group()):
-            judge = SecretJudgement.PASSWORD if match["password"] else SecretJudgement.LOOSE_RANDOM
-            if is_secret(judge, SecretCandidate(value=word.group())):
-                yield word.span()
-
-
-def _find_tcp_passwords(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the password of `user:password@tcp(host)`, which has no `//` before it."""
-    for match in _at_tcp_pattern().finditer(text):
-        word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
-        if word and ":" in word.group():
-            yield word.start() + word.group().index(":") + 1, word.end()
-
-
-def _find_header_secrets(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
-    for name in _HEADERS:
-        done = 0
-        for at in find_literal(lowered, name):
-            if at < done or not _header_end_pattern().match(text, at + len(name)):
-                continue
-            done = min(len(text), at + MAX_HEADER)
-            for match in _header_value_pattern().finditer(text, at + len(name), done):
-                if match["end"]:
-                    done = match.start()
-                    break
-                if is_secret(SecretJudgement.LOOSE_RANDOM, SecretCandidate(value=match["value"], quoted=True)):
-                    yield match.span("value")
-
-
-MAX_HEADER: Final = 4096
-"""Characters of a header that are looked at: as many as servers take."""
-_HEADERS: Final = ("cookie", "authorization")
-
-
-@cache
-def _header_end_pattern() -> re.Pattern[str]:
-    return re.compile(r"s?[\\\"'\])]{0,4}[ \t]{0,2}[:=,]")
-
-
-@cache
-def _header_value_pattern() -> re.Pattern[str]:
-    return re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
-
-
-def _find_prose_passwords(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Yield the words that look made in a line of prose that speaks of a password."""
-    done = 0
-    for name in _PROSE_NAMES:
-        for at in find_literal(lowered, name):
-            start = _find_line_start(text, at, MAX_PROSE)
-            end = text.find("\n", at, at + MAX_PROSE)
-            end = min(len(text), at + MAX_PROSE) if end < 0 else end
-            line = text[start:end]
-            if at >= done and not _code_pattern().search(line):
-                for match in _prose_word_pattern().finditer(line):
-                    if looks_generated(match.group()) and is_generated_password(match.group()):
-                        yield start + match.start(), start + match.end()
-                done = end
-        done = 0
-
-
-MAX_PROSE: Final = 300
-"""Characters of a line on either side of a name that may be one sentence with it."""
-_PROSE_NAMES: Final = ("passw", "passphrase", "парол", "contraseña", "mot de passe", "kennwort")
-
-
-@cache
-def _code_pattern() -> re.Pattern[str]:
-    return re.compile(r"[={}<>]|\w\(|\(\)|;$|::|://|[\"']\]")
-
-
-@cache
-def _prose_word_pattern() -> re.Pattern[str]:
-    return re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
 
 
 def _contains_secret(decoded: str) -> bool:
@@ -352,10 +220,6 @@ def _contains_secret(decoded: str) -> bool:
     return any(True for _ in _find_values(decoded, decoded.lower())) or any(
         True for _ in _find_tokens(decoded, decoded, decoded)
     )
-
-
-def _is_password(value: str) -> bool:
-    return is_secret(SecretJudgement.LOOSE_PASSWORD, SecretCandidate(value=value, quoted=True))
 
 
 def _find_tokens(text: str, words: str, runs: str) -> Iterator[_Span]:
@@ -409,7 +273,7 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
             continue
         # What stands behind a name rules most of them out, in less time than what stands before it.
         match = pattern.match(text, at)
-        if not match or (before and not before.search(text, _find_line_start(text, at, rule.max_distance), at)):
+        if not match or (before and not before.search(text, find_line_start(text, at, rule.max_distance), at)):
             continue
         group = match.lastgroup or "bare"
         value = match[group].rstrip("\\" if group != "bare" else ".,;:\\")
@@ -420,12 +284,6 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
             judged = end
         if accepted:
             yield start, end
-
-
-def _find_line_start(text: str, at: int, reach: int) -> int:
-    """Return where the line of `at` begins, but no more than `reach` characters before it."""
-    first = max(0, at - reach)
-    return max(first, text.rfind("\n", first, at) + 1)
 
 
 def _make_candidate(text: str, match: re.Match[str], value: str) -> SecretCandidate:
