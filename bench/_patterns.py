@@ -21,6 +21,8 @@ from tempfile import TemporaryDirectory
 from types import FrameType, ModuleType
 from typing import Any
 
+from hyperloci.system import late_patterns
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("hyperloci", "hyperloci_tools", "hyperloci_hooks")
 FUNCTIONS = frozenset({"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
@@ -125,11 +127,13 @@ def all_modules() -> Iterator[ModuleType]:
 
 
 def re_calls(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
-    """Every call of a function of `re` in a module, with the function's name."""
+    """Every call of a function of `re` in a module, with the function's name; `compile_late` is one that compiles."""
     for node in ast.walk(_module_tree(module)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=function)) if function in FUNCTIONS:
                 yield node, function
+            case ast.Call(func=ast.Name(id="compile_late")):
+                yield node, "compile"
 
 
 def _bound_methods(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
@@ -264,6 +268,7 @@ def _make_late() -> None:
     from hyperloci.text.sanitize.secrets import evidence as secret_evidence
     from hyperloci.text.sanitize.secrets import headings as secret_headings
 
+    late_patterns._LatePattern("nothing of the kind", 0).search("")
     change_words.find_change_terms("")
     reasons.has_name("", "ansi_term")
     analysis._runs()
@@ -337,6 +342,7 @@ def main() -> None:
     """Print every pattern, and the calls that compiled none."""
     recorder = PatternRecorder()
     recorder.install()
+    late_patterns.compile_late = re.compile  # What is compiled when it is first used is to be seen as well.
     found = list(all_modules())
     _make_late()
     _read_plain_strings(recorder, found)

@@ -7,19 +7,19 @@ data (`knowledge/data/naming.toml`).
 from __future__ import annotations
 
 import functools
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.store.keywords.analysis import analyse_text, stop_words
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.text.language.vocabulary import vocabulary
 from hyperloci.text.language.word_tables import word_set
 
 _FILE: Final = Path(__file__).parent.parent / "data" / "naming.toml"
-_LAST_WORD: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[ \t]*+[\"'`“]?+$")
-_ACTS: Final = re.compile(
+_LAST_WORD: Final = compile_late(r"(?<![^\W\d_])([^\W\d_]++)[ \t]*+[\"'`“]?+$")
+_ACTS: Final = compile_late(
     r"\s(?:is|was|has|had|does|did|uses|needs|can|will|would|should|supports|handles|breaks|fails|works|wants|said|says)\b"
 )
 _LOOKED_BACK: Final = 40

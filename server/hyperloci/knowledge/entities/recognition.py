@@ -14,6 +14,7 @@ from typing import Final
 from hyperloci.knowledge.entities.naming import is_name
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.memories.entities import squash_name
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
@@ -31,32 +32,32 @@ _FILE_TYPES: Final = (
     "py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|scala|lua|sh|sql|md|rst|txt|toml|yaml|yml|"
     "json|jsonl|ini|cfg|html|css|ipynb|proto|lock|db|env|xml"
 )
-_SPAN: Final = re.compile(r"`([^`\n]{1,80})`")
-_TOKEN: Final = re.compile(r"[\w@/][\w@/.+#%$:=-]*")
-_PATH: Final = re.compile(rf"(?:\.{{0,2}}/)?(?:[\w.-]+/)*[\w-][\w.-]*\.(?:{_FILE_TYPES})")
-_IDENTIFIER: Final = re.compile(
+_SPAN: Final = compile_late(r"`([^`\n]{1,80})`")
+_TOKEN: Final = compile_late(r"[\w@/][\w@/.+#%$:=-]*")
+_PATH: Final = compile_late(rf"(?:\.{{0,2}}/)?(?:[\w.-]+/)*[\w-][\w.-]*\.(?:{_FILE_TYPES})")
+_IDENTIFIER: Final = compile_late(
     r"(?:_*+[A-Za-z][A-Za-z0-9]*+(?>(?:_[A-Za-z0-9]++)+)|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"
     r"|[a-z][a-z0-9]*+(?>(?:[A-Z][a-z0-9]++)+)|[A-Z]{2,}+[a-z]++(?>(?:[A-Z][a-z0-9]++)*))(?>(?:\.[A-Za-z_]\w*+)*)"
 )
 """No part of it can be read in two ways: a word of base64 that ends in `/` fails at once."""
 
-_CODE_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
-_ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")
-_PROPER: Final = re.compile(r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&'’-]*(?:[ ](?:of (?:the )?)?[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&-]*)*")
-_INSTALL: Final = re.compile(
+_CODE_NAME: Final = compile_late(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
+_ACRONYM: Final = compile_late(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")
+_PROPER: Final = compile_late(r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&'’-]*(?:[ ](?:of (?:the )?)?[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&-]*)*")
+_INSTALL: Final = compile_late(
     r"(?:(?:pip3?|uv|pipx|poetry|npm|pnpm|yarn|brew|apt-get|apt|cargo|gem|conda|go)\s+"
     r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s++(?>(?:-[\w-]{1,40}+\s++){0,8})([A-Za-z@][\w@/.-]*)"
 )
-_REPOSITORY: Final = re.compile(
+_REPOSITORY: Final = compile_late(
     r"(?:github\.com|gitlab\.com|bitbucket\.org)[/:]([\w-]+)/([\w.-]+?)(?:\.git)?(?=[\s/)#\"'>]|$)"
 )
-_TRAILER: Final = re.compile(
+_TRAILER: Final = compile_late(
     r"^(?:co-authored|signed-off|reviewed|reported|tested)-by:[ \t]*+([^<\s][^<\n]{1,59}?)[ \t\r]*+(?:<|$)", re.M | re.I
 )
-_MY_NAME: Final = re.compile(
+_MY_NAME: Final = compile_late(
     r"(?i:my name is|i am called|call me|меня зовут)\s+([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]+(?:\s[A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]+)?)"
 )
-_PROJECT: Final = re.compile(
+_PROJECT: Final = compile_late(
     r"(?i:\bproject|\brepository|\brepo|проект\w{0,12}+)\s+(?:called\s+|named\s+)?[\"'`]?([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]{2,})"
 )
 _CUES: Final = (
@@ -65,15 +66,15 @@ _CUES: Final = (
 )
 """What must stand in a text, in lower case, for its pattern to be worth trying."""
 
-_ORG_ENDING: Final = re.compile(
+_ORG_ENDING: Final = compile_late(
     r"\b(?:Inc|Ltd|LLC|GmbH|Corp|Corporation|Foundation|University|Institute|Labs|Bank|Group)$"
 )
 _ORDINARY_SPANS: Final = frozenset({"self", "cls", "true", "false", "none", "null", "main", "args", "kwargs", "todo"})
-_VERB_AFTER: Final = re.compile(
+_VERB_AFTER: Final = compile_late(
     r"\s(?:is|was|has|had|does|did|uses|used|runs|ran|needs|can|will|would|should|supports|handles|stores|keeps|writes|"
     r"reads|sends|and|or|as|for|breaks|fails|works|owns|wants|likes|prefers|said|says)\b"
 )
-_NUMBER_AFTER: Final = re.compile(r" \d")
+_NUMBER_AFTER: Final = compile_late(r" \d")
 MIN_CAMEL_CHARS: Final = 5
 """A shorter word with a capital inside is a unit: `kHz`, `GiB`."""
 

@@ -9,13 +9,13 @@ ASCII words are stemmed by `analysis`, and only in a Turkish text by this too, w
 from __future__ import annotations
 
 import functools
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import Stemmer
 
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.text.language.word_tables import word_set
 
 MAX_KNOWN_WORDS: Final = 16_384
@@ -30,19 +30,19 @@ MIN_FORM: Final = 2
 TURKISH_SHARE: Final = 5
 """A text is Turkish where one word in so many has a letter that few other languages have."""
 
-_ACCENTS: Final = re.compile("(?<![иИіІ])[\u0300-\u036f\u0653-\u0655]")
+_ACCENTS: Final = compile_late("(?<![иИіІ])[\u0300-\u036f\u0653-\u0655]")
 """`й` and `ї` are letters of their own; `ё` is written `е` by most, `أ` is written `ا`."""
 _LETTERS: Final = str.maketrans({"ı": "i", "ł": "l", "đ": "d", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe"})
 """Letters that Unicode takes for no accented ones, as those write them who lack them; after `casefold`."""
-_TURKISH: Final = re.compile("[ğışĞİŞ]")
-_PERHAPS_TURKISH: Final = re.compile("[çöü]")
-_PLURAL: Final = re.compile("(?:[eiöü][^aeiouöü]{0,3}ler|[aou][^aeiouöü]{0,3}lar)$")
+_TURKISH: Final = compile_late("[ğışĞİŞ]")
+_PERHAPS_TURKISH: Final = compile_late("[çöü]")
+_PLURAL: Final = compile_late("(?:[eiöü][^aeiouöü]{0,3}ler|[aou][^aeiouöü]{0,3}lar)$")
 """All that is cut from a word that may be Turkish but has none of its own letters."""
-_ARABIC_ARTICLE: Final = re.compile("^(?:[وفبك]?ال)+(?=.{3})")
+_ARABIC_ARTICLE: Final = compile_late("^(?:[وفبك]?ال)+(?=.{3})")
 _HEBREW_PREFIXES: Final = "ובלמכש"
 _HEBREW_ENDINGS: Final = ("יות", "ים", "ות", "יה", "ה", "ת")
 
-_PLAIN: Final = re.compile("[a-z]+")
+_PLAIN: Final = compile_late("[a-z]+")
 
 
 @functools.cache

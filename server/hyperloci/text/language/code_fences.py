@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_FENCE: Final = re.compile(
+from hyperloci.system.late_patterns import compile_late
+
+_FENCE: Final = compile_late(
     r"(?:^[ \t]*+(?=(?:`{3,}+|~{3,}+)[^`\n]*+$)|(?<=[ \t:])(?=```[\w+#.-]*+[ \t\r]*+$))(?P<mark>`{3,}+|~{3,}+)[^\n]*+"
     r"(?:\n(?P<code>.*?))??(?:^[ \t]*+(?P=mark)[`~]*+[ \t\r]*+$|\Z)",
     re.MULTILINE | re.DOTALL,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.text.language.code_fences import mask_code
 from hyperloci.text.language.ordinal_months import ORDINAL_MONTHS
 from hyperloci.text.language.told_languages import is_rather_english
@@ -27,32 +28,32 @@ _MAX_LOOKED_BACK: Final = 24
 _MAX_TOLD_BY: Final = 80
 """How far the words stand that tell the language around a number."""
 
-_BREAK: Final = re.compile(
+_BREAK: Final = compile_late(
     r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’»)\]*_]*+)(?P<gap>\s++)"
     r"|[。！？]++[」』”）]*+\s*+|(?P<line>\n\s*+)"
 )
-_INLINE_CODE: Final = re.compile(r"`[^`\n]++`")
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*+\n\s*+")
-_MARKED: Final = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,3}+[.)]|\#{1,6}+)\s|[>|]|```|~~~)")
-_STANDS_ALONE: Final = re.compile(r"[ \t]*+(?:\#{1,6}+\s|\|)")
-_TABLE_ROW: Final = re.compile(r"\s*+\|.*\|\s*", re.DOTALL)
-_LIST_MARK: Final = re.compile(r"\s*+(?>(?:(?:\#{1,6}+|[-*+•](?>(?:\s++\[[ xX]\])?)|\d{1,3}+[.)])\s++|>\s*+)+)")
-_EMPHASIS: Final = re.compile(
+_INLINE_CODE: Final = compile_late(r"`[^`\n]++`")
+_PARAGRAPH_END: Final = compile_late(r"\n[ \t\r]*+\n\s*+")
+_MARKED: Final = compile_late(r"[ \t]*+(?:(?:[-*+•]|\d{1,3}+[.)]|\#{1,6}+)\s|[>|]|```|~~~)")
+_STANDS_ALONE: Final = compile_late(r"[ \t]*+(?:\#{1,6}+\s|\|)")
+_TABLE_ROW: Final = compile_late(r"\s*+\|.*\|\s*", re.DOTALL)
+_LIST_MARK: Final = compile_late(r"\s*+(?>(?:(?:\#{1,6}+|[-*+•](?>(?:\s++\[[ xX]\])?)|\d{1,3}+[.)])\s++|>\s*+)+)")
+_EMPHASIS: Final = compile_late(
     r"(?P<code>`[^`\n]++`)"
     r"|(?<![\w*])(?P<stars>\*{1,3}+)(?=[^\s*])(?P<strong>[^*]*[^\s*])(?P=stars)(?![\w*])"
     r"|(?<![\w_])__(?=[^\s_]++\s)(?P<bold>[^_]*[^\s_])__(?!\w)"
 )
 """One underscore is part of a name (`_private and other_`) more often than it leans a word; inline code has neither."""
 
-_COUNTED: Final = re.compile(r"(\d{1,2})(?:\.\d{1,2})?")
+_COUNTED: Final = compile_late(r"(\d{1,2})(?:\.\d{1,2})?")
 LAST_ORDINAL: Final = 31
 """The last day of a month; what is counted higher is an amount more often."""
 
-_ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}$")
-_DOTTED: Final = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_ORDINAL: Final = compile_late(r"(?<!\d)\d{1,2}$")
+_DOTTED: Final = compile_late(r"[^\W\d_](?:\.[^\W\d_])+")
 """Letters joined by dots, without the last one: `z.B`, `d.w.z`."""
 
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = compile_late(r"[^\W\d_]+")
 
 _OPENED: Final = "\"'“«([*_"
 """What may stand before the first word of a sentence."""

@@ -10,20 +10,22 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from hyperloci.system.late_patterns import compile_late
+
 PRIVATE_MARK: Final = "[private]"
 """What stands where a `<private>` block stood."""
 
 INJECTED_TAG: Final = "hyperloci-memory"
 """The element that wraps every context we inject; its opening tag must stand at the start of a line."""
 
-_ESCAPE: Final = re.compile(
+_ESCAPE: Final = compile_late(
     r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS, PM, APC and their text, if it ends
     r"|\x1b\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor
     r"|\x9b[0-9;?]++[@-~]"  # 8-bit CSI, only with parameters: alone it is more likely a misread cp1252 quotation mark
     r"|\x1b[ -/]*+[0-~]"  # two-character sequences, and the head of one that never ends
 )
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SURROGATE: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+_CONTROL: Final = compile_late(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SURROGATE: Final = compile_late(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 _HIDDEN: Final = (
     "\u00ad\u034f\u061c\u17b4\u17b5\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
@@ -34,7 +36,7 @@ _UK_FLAGS: Final = "|".join(
     "".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls")
 )
 """The three flags that Unicode spells with tag characters. Any other run of tags is hidden text."""
-_INVISIBLE: Final = re.compile(f"(?<=\U0001f3f4)(?:{_UK_FLAGS})\U000e007f|[{_HIDDEN}{_SOMETIMES_NEEDED}]")
+_INVISIBLE: Final = compile_late(f"(?<=\U0001f3f4)(?:{_UK_FLAGS})\U000e007f|[{_HIDDEN}{_SOMETIMES_NEEDED}]")
 
 Ranges = tuple[tuple[str, str], ...]
 _EMOJI: Final[Ranges] = (
@@ -116,13 +118,13 @@ def strip_injected_context(text: str, *, is_file: bool = False) -> str:
 _LESS: Final = r"(?:<|＜|&lt;|&#0{0,4}60;|&#x0{0,4}3c;|\\{1,8}(?:u00|x)3c|%3c)"
 _GREATER: Final = r"(?:>|＞|&gt;|&#0{0,4}62;|&#x0{0,4}3e;|\\{1,8}(?:u00|x)3e|%3e)"
 _ATTRIBUTE: Final = rf"(?:\"[^\"]{{0,200}}+\"|'[^']{{0,200}}+'|(?!{_GREATER}|/{_GREATER}|{_LESS})[\s\S])"
-_PRIVATE_TAG: Final = re.compile(
+_PRIVATE_TAG: Final = compile_late(
     rf"{_LESS}\s{{0,8}}+(?:(?P<close>\\{{0,8}}/\s{{0,8}}+private\s{{0,8}}+)|private(?P<attributes>\s(?>{_ATTRIBUTE}{{0,500}}))?(?P<empty>/?))"
     rf"{_GREATER}",
     re.IGNORECASE,
 )
 """The tag as it is written, and as HTML, JSON and addresses escape it."""
-_INJECTED_TAG: Final = re.compile(
+_INJECTED_TAG: Final = compile_late(
     # An opening tag in the middle of a line is somebody writing about it, as this comment does.
     rf"(?P<close></{INJECTED_TAG}>\n?)"
     rf"|(?:^|(?<=</{INJECTED_TAG}>))[ \t]{{0,16}}<{INJECTED_TAG}(?:[ \t][^>\n]{{0,500}})?>",
@@ -130,7 +132,7 @@ _INJECTED_TAG: Final = re.compile(
 )
 
 
-_RUN: Final = re.compile(r"`+|\n")
+_RUN: Final = compile_late(r"`+|\n")
 
 
 def _cut_blocks(

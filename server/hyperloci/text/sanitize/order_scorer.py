@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.text.sanitize.injection_score import match_features, name_mentioned_features
 
 _WEIGHTS_FILE: Final = Path(__file__).parent / "data" / "order_weights.json"
@@ -33,14 +33,14 @@ LINE_CHARS: Final = 300
 MAX_LINES: Final = 400
 """Sentences, or pieces of long ones, of one text that are weighed."""
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = compile_late(
     r"(?P<url>\bhttps?://\S{1,200}|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,4}\.(?:com|org|net|io|dev|example)\b)"
     r"|(?P<mail>\b[\w.+-]{1,60}@[\w.-]{1,80}\w)|(?P<path>[~.]?/[\w./~-]{1,200}|\.[a-z]\w{1,30}|\b[\w-]{1,60}\.(?:md|py|json|txt"
     r"|ya?ml|toml|js|ts|cfg|sh|lock)\b)"
     r"|(?P<const>\b[A-Z][A-Z0-9]{0,40}_[A-Z0-9_]{1,60}\b)|(?P<number>\d[\d.,:%]{0,40})"
     r"|(?P<sign>[!?:;`\"])|(?P<word>[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]|[^\W\d_]{1,60}(?:['’][^\W\d_]{1,20})?)"
 )
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s{1,9}|\n")
+_SENTENCE_END: Final = compile_late(r"(?<=[.!?。！？])\s{1,9}|\n")
 _LENGTHS: Final = (8, 16, 32)
 
 

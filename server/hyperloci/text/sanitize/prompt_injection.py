@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.cleaning import clean_text
 from hyperloci.text.sanitize.injection_score import find_steering_features
@@ -189,21 +190,21 @@ FLAG_REASONS: Final[dict[str, str]] = {
 }
 """What every flag means."""
 
-_OUT_OF_SIGHT: Final = re.compile(
+_OUT_OF_SIGHT: Final = compile_late(
     "[\x1b\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u2068\ufe00-\ufe0f\ufeff\U000e0020-\U000e007e"
     "\U000e0100-\U000e01ef]"
 )
 """Every character that the patterns below look for."""
-_TAG: Final = re.compile("[\U000e0020-\U000e007e]")
-_HIDING: Final = re.compile(
+_TAG: Final = compile_late("[\U000e0020-\U000e007e]")
+_HIDING: Final = compile_late(
     "[\u200b-\u200d\u2060-\u2064\ufeff]{4,}"  # a run of nothing: binary smuggling
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3,}"  # a run of variation selectors: a byte each
     "|\x1b\\[(?:(?!38|48|58)[0-9]{0,3};)*8m"  # concealed by the terminal; behind 38, 48 or 58 the 8 is a colour
 )
-_SPLIT_WORD: Final = re.compile("(?<=[A-Za-z])[\u200b-\u200d\u2060\ufeff](?=[A-Za-z])")
-_BIDI: Final = re.compile("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
-_OVERRIDE: Final = re.compile("[\u202d\u202e]")
-_RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_SPLIT_WORD: Final = compile_late("(?<=[A-Za-z])[\u200b-\u200d\u2060\ufeff](?=[A-Za-z])")
+_BIDI: Final = compile_late("[\u202a\u202b\u202d\u202e\u2066-\u2068]")
+_OVERRIDE: Final = compile_late("[\u202d\u202e]")
+_RIGHT_TO_LEFT: Final = compile_late("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 MAX_COMMENT: Final = 2_000
 MAX_COMMENTS: Final = 20_000
 """Characters of one comment, and of all, that are read: an order is short, and licence headers are long."""
@@ -241,7 +242,7 @@ def _has_match(rule: InjectionRule, text: str) -> bool:
     return any(pattern.match(text, at) for opening in rule.openings for at in find_literal(lowered, opening))
 
 
-_OTHER_CASES: Final = re.compile("[\u0131\u017f\u1c80-\u1c88\u212a]")
+_OTHER_CASES: Final = compile_late("[\u0131\u017f\u1c80-\u1c88\u212a]")
 """Letters that a pattern without regard to case takes for another, and that are not it in lower case."""
 
 
@@ -250,7 +251,7 @@ def find_name_flags(name: str) -> tuple[str, ...]:
     return find_injection_flags(" ".join(_WORD_OF_NAME.findall(name))) if len(name) >= MIN_ORDER else ()
 
 
-_WORD_OF_NAME: Final = re.compile(r"[^\W_]+|[.:,]")
+_WORD_OF_NAME: Final = compile_late(r"[^\W_]+|[.:,]")
 MIN_ORDER: Final = 24
 """Characters of the shortest name that an order fits into."""
 
@@ -267,7 +268,7 @@ def _find_hidden_text(text: str, cleaned: str) -> list[str]:
     return flags
 
 
-_LINK_COMMENT: Final = re.compile(r"^[ \t]{0,3}\[(?://|comment)\]:[ \t]?#?(.{0,2000})", re.IGNORECASE | re.MULTILINE)
+_LINK_COMMENT: Final = compile_late(r"^[ \t]{0,3}\[(?://|comment)\]:[ \t]?#?(.{0,2000})", re.IGNORECASE | re.MULTILINE)
 
 
 def _extract_comments(text: str) -> str:

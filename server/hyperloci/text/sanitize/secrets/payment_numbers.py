@@ -13,8 +13,10 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-_DIGITS: Final = re.compile(r"[0-9]{4}[ -]?[0-9]{4}")
-_CARD: Final = re.compile(
+from hyperloci.system.late_patterns import compile_late
+
+_DIGITS: Final = compile_late(r"[0-9]{4}[ -]?[0-9]{4}")
+_CARD: Final = compile_late(
     r"(?<![0-9A-Za-z_.,/+#$€£-])(?<![0-9] )"
     r"(?P<number>[2-69][0-9]{3}(?P<joint>[ -]?)"
     r"(?:[0-9]{4}(?P=joint)[0-9]{4}(?P=joint)[0-9]{4}|[0-9]{6}(?P=joint)[0-9]{5}))(?![A-Za-z0-9_]|[./:-]\w)"
@@ -27,10 +29,10 @@ _CODE: Final = (
 _CODE_ENDS: Final = r")(?![A-Za-z0-9_]|[./:-]\w| [0-9]{3})"
 """What stands behind a card's number with its security code, which follows at once or is named."""
 _CODES: Final = {
-    size: re.compile(f"{_CODE}[0-9]{{{digits}}}{_CODE_ENDS}", re.IGNORECASE) for size, digits in ((16, 3), (15, 4))
+    size: compile_late(f"{_CODE}[0-9]{{{digits}}}{_CODE_ENDS}", re.IGNORECASE) for size, digits in ((16, 3), (15, 4))
 }
 """The same by the digits of the number."""
-_FURTHER_DIGITS: Final = re.compile(" [0-9]{3}")
+_FURTHER_DIGITS: Final = compile_late(" [0-9]{3}")
 _ISSUERS: Final = (
     *((4000, 4999, 16), (5100, 5599, 16), (2221, 2720, 16), (3400, 3499, 15), (3700, 3799, 15), (6011, 6011, 16)),
     *((6440, 6599, 16), (6200, 6299, 16), (3528, 3589, 16), (2200, 2204, 16), (5018, 5018, 16), (5020, 5020, 16)),
@@ -47,10 +49,10 @@ _UNSPACED_WORDS: Final = (
     r"信用卡|银行卡|銀行卡|卡号|卡號|クレジットカード|カード番号|신용카드|카드번호|بطاقة|כרטיס אשראי"
 )
 _WORDS_BEFORE: Final = r"card|pan|kart(?:a|[ıi]|y)?|карт(?:а|ы|у|е|ой)"
-_OTHER_CARDS: Final = re.compile(
+_OTHER_CARDS: Final = compile_late(
     r"(?:twitter|graphics|video|network|sound|memory|sd|sim|trello|jira|report|index)[ _-]?\Z", re.IGNORECASE
 )
-_OTHER_NUMBER: Final = re.compile(
+_OTHER_NUMBER: Final = compile_late(
     r"(?<![^\W_])(?:id|ids|uuid|order|trace|request|invoice|message|ticket|tracking|serial)[ _-]?(?:id|number|no|nr)?"
     r"[\"']?[ \t]{0,2}[:=#.]?[ \t]{0,2}[\"']?\Z",
     re.IGNORECASE,
@@ -72,10 +74,10 @@ _TEST_CARDS: Final = frozenset(
     6011601160116611 6445644564456445""".split()  # noqa: SIM905
 )
 """What providers of payments publish for tests: programs are full of them, and they pay for nothing."""
-_MADE_FOR_TESTS: Final = re.compile(r"([0-9])\1{4}|([0-9])\2{3}[0-9]{0,8}([0-9])\3{3}")
+_MADE_FOR_TESTS: Final = compile_late(r"([0-9])\1{4}|([0-9])\2{3}[0-9]{0,8}([0-9])\3{3}")
 """Most of the numbers that are made for tests have such runs of one digit; of a thousand cards one has."""
 
-_ACCOUNT: Final = re.compile(
+_ACCOUNT: Final = compile_late(
     r"[A-Z](?<![0-9A-Za-z_./+#-][A-Z])[A-Z][0-9]{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,3})?)"
     r"(?![A-Za-z0-9_/])"
 )
@@ -122,7 +124,7 @@ _EXAMPLE_ACCOUNTS: Final = frozenset(
 """What the registry of these numbers, and pages that explain them, give as examples."""
 
 
-_COUNTED_DIGITS: Final = re.compile("0123456789|12345678")
+_COUNTED_DIGITS: Final = compile_late("0123456789|12345678")
 """Digits in order, as those who make up an account write them."""
 
 

@@ -5,10 +5,11 @@ Pure functions of the value alone.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_PLACEHOLDER: Final = re.compile(
+from hyperloci.system.late_patterns import compile_late
+
+_PLACEHOLDER: Final = compile_late(
     r"^[$%{<\[(]|^!(?:vault|Ref|Sub|GetAtt|ImportValue)|^Ag[A-D][A-Za-z0-9+/]{100}|^(?i:process|os|env|config|settings|secrets|vars?|self|this|ctx|args|opts|options|req|request)[.\[:]"
     r"|^(?i:vault|op|ref|env|file|arn|https?|ssm|sops|secret|data):|^[A-Za-z]:\\"
     r"|\.\.\.|…|\*{3}|•{3}|\[(?:redacted|private)|xxxx|XXXX|(.)\1{5}"
@@ -16,11 +17,11 @@ _PLACEHOLDER: Final = re.compile(
     r"|(?i:replace|insert)[-_ .]|_(?i:here)$|^(?i:todo|fixme|none|null|undefined)"
     r"|^0x[0-9a-fA-F]{40}$"
 )
-_EXAMPLE_WORD: Final = re.compile(
+_EXAMPLE_WORD: Final = compile_late(
     r"(?i:example|placeholder|change.?me|dummy|^foo_?bar|abcdefgh[i-z]{0,18})|0123456789|1234567890"
 )
 """What examples have in them, and passwords of people who began with an example: `changeme2024Acme`."""
-_COUNTED: Final = re.compile(r"0?123(?:4(?:5(?:6(?:7(?:8(?:90?)?)?)?)?)?)?")
+_COUNTED: Final = compile_late(r"0?123(?:4(?:5(?:6(?:7(?:8(?:90?)?)?)?)?)?)?")
 MIN_MADE_DIGITS: Final = 4
 """Digits beside an example's word that nobody writes who means an example: `changeme123` has three, in order."""
 

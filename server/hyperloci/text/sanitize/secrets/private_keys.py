@@ -9,25 +9,28 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.text.sanitize.secrets.randomness import looks_random
 
-_BEGIN: Final = re.compile(r"-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
-_END: Final = re.compile(r"-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
+_BEGIN: Final = compile_late(
+    r"-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}"
+)
+_END: Final = compile_late(r"-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
 _MARGIN: Final = r"[\s>|#*\"',+]|\\{1,3}[nrt]|-(?!-)|(?<=\n)[ \t]{0,6}[0-9]{1,6}[\t:|]"
 """What quotes, comments, string literals, JSON, differences and line numbers put round the lines."""
-_BODY: Final = re.compile(rf"(?>(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*)")
-_UNFINISHED_BODY: Final = re.compile(
+_BODY: Final = compile_late(rf"(?>(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*)")
+_UNFINISHED_BODY: Final = compile_late(
     rf"(?:(?>(?:{_MARGIN})*)(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"
 )
-_LINE: Final = re.compile(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\Z")
-_LAST_WORDS: Final = re.compile(r"(?<!\S)(?P<word>[A-Za-z0-9+/=]{20,128})(?:\s{1,4}[A-Za-z0-9+/=]{1,19})?\s{0,4}\Z")
+_LINE: Final = compile_late(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\Z")
+_LAST_WORDS: Final = compile_late(r"(?<!\S)(?P<word>[A-Za-z0-9+/=]{20,128})(?:\s{1,4}[A-Za-z0-9+/=]{1,19})?\s{0,4}\Z")
 """Two words of a key at most whose lines were joined, as Git joins those of a subject; only the last one is short."""
 _MAX_WORDS: Final = 160
 """Characters that they have at most."""
-_PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?>(?:[A-Za-z0-9+/=]{1,80}\n?)+)", re.MULTILINE)
+_PUTTY: Final = compile_late(r"^Private-Lines: \d{1,3}\n(?>(?:[A-Za-z0-9+/=]{1,80}\n?)+)", re.MULTILINE)
 
 
-_HEADLESS: Final = re.compile(
+_HEADLESS: Final = compile_late(
     r"(?<![A-Za-z0-9+/])(?:b3BlbnNzaC1rZXktdjE|MII[A-Z][A-Za-z0-9+/]{2}IBA[AD])(?=[A-Za-z0-9+/])"
 )
 """How the body of a key begins: OpenSSH's magic word, or a sequence whose first number is 0, as in PKCS #1 and #8. A

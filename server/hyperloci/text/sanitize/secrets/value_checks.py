@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
+from hyperloci.system.late_patterns import compile_late
 from hyperloci.system.values import dataclass
 from hyperloci.text.sanitize.secrets.placeholders import drop_example_words, has_placeholder_form, is_placeholder
 from hyperloci.text.sanitize.secrets.randomness import (
@@ -73,7 +74,7 @@ class SecretCandidate:
     after: str = ""
 
 
-_PATH: Final = re.compile(r"(?:\.{1,2}|~)?/")
+_PATH: Final = compile_late(r"(?:\.{1,2}|~)?/")
 _WELL_KNOWN: Final = frozenset(
     (
         *("pass", "pwd", "password", "passwd", "password1", "pass1234", "secret", "admin", "root", "user", "username"),
@@ -106,15 +107,15 @@ _WELL_KNOWN: Final = frozenset(
         *("base64", "oauth2"),
     )
 )
-_WORD_AND_YEAR: Final = re.compile(r"[A-Za-z]{6,24}[0-9]{2}\Z")
+_WORD_AND_YEAR: Final = compile_late(r"[A-Za-z]{6,24}[0-9]{2}\Z")
 """`karamell77`, as people choose passwords; names of formats have shorter words or smaller numbers."""
-_WORD_AND_DIGITS: Final = re.compile(r"[A-Za-z]{5,24}[0-9]{1,2}\Z")
-_PROTOCOL: Final = re.compile(r"(?:HTTPS?|D?TLS|SSL|SSH|SIP|RTSP|MQTT|AMQP|SMB|SNMP)/[0-9]{1,2}\.[0-9]{1,2}\Z")
+_WORD_AND_DIGITS: Final = compile_late(r"[A-Za-z]{5,24}[0-9]{1,2}\Z")
+_PROTOCOL: Final = compile_late(r"(?:HTTPS?|D?TLS|SSL|SSH|SIP|RTSP|MQTT|AMQP|SMB|SNMP)/[0-9]{1,2}\.[0-9]{1,2}\Z")
 """`HTTP/1.1`."""
-_PRODUCT_NUMBER: Final = re.compile(r"[A-Z]{2,5}-[A-Z]{0,3}[0-9]{1,6}[a-z]?\Z")
+_PRODUCT_NUMBER: Final = compile_late(r"[A-Z]{2,5}-[A-Z]{0,3}[0-9]{1,6}[a-z]?\Z")
 """`SKU-AB12x`."""
-_DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*)\Z")
-_CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
+_DOTTED: Final = compile_late(r"[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*)\Z")
+_CONSTANT: Final = compile_late(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
 
 
 @cache
@@ -145,7 +146,7 @@ def _key_prefix_pattern() -> re.Pattern[str]:
     return re.compile(r"(?:^|_)(?:pat|key|tok|token|secret|sk|rk|api|apikey|live|auth)(?:_|$)|key$|tok$", re.IGNORECASE)
 
 
-_SEPARATED: Final = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
+_SEPARATED: Final = compile_late(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
 
 
 @cache
