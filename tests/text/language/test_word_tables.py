@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from hyperloci.conversations.consolidation.context.options import ORDINALS
+from hyperloci.text.language import word_tables
 from hyperloci.text.language.word_tables import alternatives, phrase_pattern, read_languages, read_table, word_set
 
 MAY_LACK = {
@@ -100,3 +102,17 @@ def test_a_table_is_that_of_all_languages() -> None:
         alternatives("causal.if"), "once"
     )
     assert read_table("no.such") == ()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_tables_that_are_parsed_one_by_one_are_those_of_the_whole_file(language: str) -> None:
+    text = (word_tables._FOLDER / f"{language}.toml").read_text(encoding="utf-8")
+    assert dict(read_languages()[language]) == tomllib.loads(text)
+
+
+def test_a_table_is_parsed_when_it_is_first_asked_for() -> None:
+    tables = word_tables.LanguageTables("[told_by]\nwords = 'der'\n[told_by.more]\n[dates]\nwords = this is no TOML")
+    assert list(tables) == ["told_by", "dates"]
+    assert tables["told_by"] == {"words": "der", "more": {}}
+    with pytest.raises(tomllib.TOMLDecodeError):
+        tables["dates"]

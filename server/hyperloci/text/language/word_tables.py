@@ -13,17 +13,44 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 _FOLDER: Final = Path(__file__).parent / "data"
 
+_HEADER: Final = re.compile(r"^\[(\w+)", re.MULTILINE)
+"""The line that begins a table, or one within it: `[dates]`, `[dates.units]`. No list has a bracket at the margin."""
+
 
 @functools.cache
 def read_languages() -> Mapping[str, Mapping[str, Any]]:
     """Return the tables of every language by its two-letter code."""
-    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(_FOLDER.glob("??.toml"))}
+    return {path.stem: LanguageTables(path.read_text(encoding="utf-8")) for path in sorted(_FOLDER.glob("??.toml"))}
+
+
+class LanguageTables(Mapping[str, Any]):
+    """The tables of a language, each parsed when it is first asked for: a hook that reads days needs no others."""
+
+    def __init__(self, text: str) -> None:
+        """Create them of the text of a file."""
+        self._texts: dict[str, str] = {}
+        self._read: dict[str, Any] = {}
+        headers = list(_HEADER.finditer(text))
+        ends = [*(header.start() for header in headers[1:]), len(text)]
+        for header, end in zip(headers, ends, strict=True):
+            self._texts[header[1]] = self._texts.get(header[1], "") + text[header.start() : end]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._read:
+            self._read[name] = tomllib.loads(self._texts[name])[name]
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 @functools.cache
