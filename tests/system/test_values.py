@@ -62,6 +62,23 @@ def test_a_class_behaves_as_the_standard_librarys(options: dict[str, bool]) -> N
         assert dataclasses.astuple(ours(3, 4.0)) == dataclasses.astuple(theirs(3, 4.0))
 
 
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_class_of_many_instances_makes_the_hundredth_as_it_made_the_first(options: dict[str, bool]) -> None:
+    ours, theirs = define(values.dataclass, **options), define(dataclasses.dataclass, **options)
+    for at in range(100):
+        one, other = ours(x=at, tags=["a"]), theirs(x=at, tags=["a"])
+        assert dataclasses.astuple(one) == dataclasses.astuple(other)
+        assert ours(x=at).tags is not ours(x=at).tags
+    assert ours.__init__.__code__.co_varnames[:2] == ("self", "x")
+
+
+def test_few_instances_need_no_compiler() -> None:
+    cls = define(values.dataclass, frozen=True, slots=True)
+    asked = cls.__init__
+    assert (cls(1, 2.0).y, cls(3, tags=["a"]).tags) == (2.0, ["a"])
+    assert cls.__init__ is asked
+
+
 @pytest.mark.parametrize("slots", [False, True])
 def test_a_frozen_class_takes_no_assignment(slots: bool) -> None:
     point = define(values.dataclass, frozen=True, slots=slots)(x=1)

@@ -2,7 +2,8 @@
 
 The standard library writes six methods of a frozen class as text and compiles each when the class is defined: 0.7 ms a
 class, a quarter of what a hook or a server's start computes (`python -m bench hooks`). Here comparison, hash, repr and
-the ban on assignment are functions that all classes share, and `__init__` is made when the first instance is.
+the ban on assignment are functions that all classes share, and `__init__` is made when a class turns out to have many
+instances: to write and compile one takes as long as to fill thirty instances without it.
 
 Only what the product uses is here: `frozen`, `slots`, `kw_only`. A class with another option takes the standard
 library's.
@@ -21,7 +22,7 @@ with load_late(["inspect"]):
     import dataclasses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from dataclasses import dataclass as dataclass
 else:
 
@@ -37,6 +38,9 @@ else:
 
 
 _FIELDS: Final = "__dataclass_fields__"
+
+_FEW: Final = 16
+"""So many instances of a class are filled field by field. A hook makes no more of nine classes in ten."""
 
 
 def _make_dataclass(cls: type, *, frozen: bool, slots: bool, kw_only: bool) -> type:
@@ -60,14 +64,44 @@ def _make_dataclass(cls: type, *, frozen: bool, slots: bool, kw_only: bool) -> t
 
 
 def _init_when_asked(cls: type, *, frozen: bool) -> Callable[..., None]:
-    """Return an `__init__` that makes the real one and puts it in its place when it is first called."""
+    """Return an `__init__` that fills a few instances, then makes the real one and puts it in its place."""
+    filled = 0
 
     def __init__(self: Any, /, *values: Any, **named: Any) -> None:
-        made = _make_init(cls, frozen=frozen)
-        cast(Any, cls).__init__ = made
-        made(self, *values, **named)
+        nonlocal filled
+        filled += 1
+        if filled > _FEW or not _fill_fields(cls, self, values, named):
+            made = _make_init(cls, frozen=frozen)
+            cast(Any, cls).__init__ = made
+            made(self, *values, **named)
 
     return __init__
+
+
+def _fill_fields(cls: type, instance: Any, values: Sequence[Any], named: Mapping[str, Any]) -> bool:
+    """Give an instance its values one by one; return False if they don't fit, which the real `__init__` tells best."""
+    fields = dataclasses.fields(cls)
+    given = dict(zip((field.name for field in fields if field.init and not field.kw_only), values, strict=False))
+    if len(given) < len(values) or not given.keys().isdisjoint(named):
+        return False
+    given |= named
+    for field in fields:
+        if field.init and field.name in given:
+            value = given.pop(field.name)
+        elif field.default is not dataclasses.MISSING:
+            value = field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            value = field.default_factory()
+        elif field.init:
+            return False
+        else:
+            continue  # `__post_init__` gives it.
+        object.__setattr__(instance, field.name, value)
+    if given:
+        return False
+    if hasattr(cls, "__post_init__"):
+        instance.__post_init__()
+    return True
 
 
 def _make_init(cls: type, *, frozen: bool) -> Callable[..., None]:
