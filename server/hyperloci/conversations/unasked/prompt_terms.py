@@ -24,6 +24,9 @@ def analyse_terms(text: str) -> tuple[str, ...]:
 
 def fold_terms(terms: Iterable[str]) -> tuple[str, ...]:
     """Return index terms, those in other letters cut to what they have in common."""
+    terms = tuple(terms)
+    if all(map(str.isascii, terms)):
+        return terms  # No function of Python's runs for each: a prompt asks it of every memory that may decide it.
     return tuple(term if term.isascii() else term[:STEM_CHARS] for term in terms)
 
 
