@@ -368,13 +368,10 @@ class Nodes:
             if wanted:
                 conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
                 values.append(json.dumps(list(wanted)))
-        newest = "ORDER BY n.created_at DESC, n.key DESC"
         # Keys first: else whatever matches is read with its text, and sorted, for the few that are kept.
-        keys = (
-            f"SELECT n.key FROM nodes n JOIN scopes s ON s.key = n.scope_key WHERE {' AND '.join(conditions)}"
-            f" {newest} LIMIT ?"
-        )
-        statement = f"{SELECT_NODE} WHERE n.key IN ({keys}) {newest}"
+        keys = f"SELECT n.key FROM nodes n JOIN scopes s ON s.key = n.scope_key WHERE {' AND '.join(conditions)}"
+        newest = "ORDER BY n.created_at DESC, n.key DESC"
+        statement = f"{SELECT_NODE} WHERE n.key IN ({keys} {newest} LIMIT ?) {newest}"
         return [node_from_row(row) for row in self._connection.execute(statement, (*values, limit))]
 
     def reinforce_nodes(self, keys: Sequence[int], *, now: int) -> None:
