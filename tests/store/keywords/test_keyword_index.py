@@ -335,6 +335,16 @@ def test_of_very_many_equal_nodes_the_newest_are_scored(store: Store) -> None:
     assert set(search(store, "common", 5)) == {node.key for node in nodes[-5:]}
 
 
+def test_what_a_question_has_scored_is_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [add(store, text).key for text in ("the cache is warm", "a cache of caches", "nothing of it")]
+    query = store.keyword_search.prepare_query(["cach"], store.filters.select_allowed(SearchFilter()))
+    assert query is not None
+    first = query.score_bm25(keys[:2])
+    monkeypatch.setattr(keyword_search, "_bm25", lambda *_: pytest.fail("read again"))
+    assert query.score_bm25(keys) == first | {keys[2]: 0.0}
+    assert query.score_bm25(keys[1:2]) == {keys[1]: first[keys[1]]}
+
+
 @pytest.mark.usefixtures("budget")
 def test_rare_terms_decide_who_is_scored_and_frequent_ones_fill_up(store: Store) -> None:
     rare = [add(store, "rare common") for _ in range(4)]

@@ -270,6 +270,7 @@ class KeywordQuery:
         self._average = average
         self._sums = sums
         self._phrase = phrase
+        self._scored: dict[int, float] = {}
 
     def find_likely(self, limit: int) -> KeyArray:
         """Return the nodes whose terms weigh most together; ties go to the newest, the largest key."""
@@ -317,8 +318,9 @@ class KeywordQuery:
 
     def score_bm25(self, keys: Iterable[int]) -> dict[int, float]:
         """Return the BM25 of nodes; of one that holds the whole query word for word, the score that none exceeds."""
+        asked = frozenset(keys)  # What has no vector yet is asked for twice: to be chosen, and once it is.
         # Not np.union1d and the like, which load numpy.ma: a hook would wait for it.
-        wanted = np.array(sorted(keys), np.int64)
+        wanted = np.array(sorted(asked - self._scored.keys()), np.int64)
         terms = [_SpacedTerm.from_term(term, weight) for term, weight in self.weights.items()]
         # A number a set of terms: many nodes hold the same few.
         sets = np.zeros(len(wanted), np.int64)
@@ -343,7 +345,8 @@ class KeywordQuery:
                 scores[key] = self.ceiling
             else:
                 scores[key] = _bm25(title, body, extra, of_set[set_of[key]], short + slope * length)
-        return scores
+        self._scored |= scores
+        return {key: self._scored[key] for key in sorted(asked) if key in self._scored}
 
     def _holds_term(self, keys: NDArray[np.int64], term: str) -> BoolArray:
         """Return which keys, ascending, are among a term's nodes, all of them if that isn't known."""
