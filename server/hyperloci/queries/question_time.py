@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from hyperloci.retrieval.time_bounds import TimeBounds, find_time_bounds
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.dates import DateText
+from hyperloci.text.language.dates import DateText, read_question
 from hyperloci.text.language.word_tables import read_table, word_set
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ def read_question_time(query: str, now: int) -> QuestionTime:
     What is vague (`a few days ago`) or still to come bounds nothing. A question for a length of time says nothing here:
     the dates that it names are the ends that it asks about.
     """
-    text = DateText(query)
+    text = read_question(query)
     if _find_phrase(text, _measures()) is not None:
         return QuestionTime()
     bounds = find_time_bounds(query, now)
@@ -90,7 +90,7 @@ def read_question_time(query: str, now: int) -> QuestionTime:
 
 def find_event_bound(query: str) -> EventBound | None:
     """Return the first event that a question bounds its time by; None if it has none."""
-    text = DateText(query)
+    text = read_question(query)
     for at in range(len(text.words)):
         side = _SIDES.get(text.bound(at)[0])
         if side is None or not text.stands_apart(at, at + 1):

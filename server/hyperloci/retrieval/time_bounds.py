@@ -10,7 +10,7 @@ from typing import Final
 from hyperloci.clock import end_of_day, format_day, from_local_iso, read_day, start_of_day
 from hyperloci.errors import BadRequestError
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, unit_days, unit_ms
+from hyperloci.text.language.dates import DateExpression, DateText, Form, month_of, read_question, unit_days, unit_ms
 
 _RANGES: Final = {"between": ("and",), "from": ("to", "by"), "since": ("to", "by")}
 """What stands between the two ends of a time, by the word before the first."""
@@ -55,7 +55,7 @@ def find_time_bounds(query: str, now: int) -> TimeBounds | None:
     (`text.language.relative_dates`), `the past week` the seven days up to now; a month or weekday by name is the latest
     one that has begun.
     """
-    text = DateText(query)
+    text = read_question(query)
     named = filter(None, (_read_bounds(text, at, now) for at in range(len(text.words))))
     # An underscore makes a name of code.
     found = [bounds for bounds in named if "_" not in bounds.expression]

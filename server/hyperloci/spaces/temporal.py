@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.store.vectors.bits import FloatArray
 from hyperloci.system.values import dataclass
-from hyperloci.text.language.dates import DateText, clock_minutes, date_words
+from hyperloci.text.language.dates import clock_minutes, date_words, read_question
 
 MS_PER_HOUR: Final = MS_PER_DAY // 24
 
@@ -64,7 +64,7 @@ _LAST_HOUR: Final = 24
 
 def moment_of(text: str) -> RhythmMoment | None:
     """Return the time of day or day of the week that a question names (`on Friday evening`), or None."""
-    tables = [date_words(language) for language in DateText(text).list_languages()]
+    tables = [date_words(language) for language in read_question(text).list_languages()]
     words = [(match[0].lower(), match.end()) for match in _WORD.finditer(text)]
     hours = [table.parts_of_day[word] for table in tables for word, _ in words if word in table.parts_of_day]
     names = [table.weekdays | table.plural_weekdays for table in tables]

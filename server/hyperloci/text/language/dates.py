@@ -370,6 +370,7 @@ class DateText:
         self.text = text
         self._places = [match.span() for match in _TOKEN.finditer(text)]
         self.words = [text[start:end].lower().replace("’", "'") for start, end in self._places]
+        self._expressions: dict[tuple[int, bool], DateExpression | None] = {}
 
     def find(self) -> Iterator[DateExpression]:
         """Yield the expressions, in order, none within another."""
@@ -390,6 +391,12 @@ class DateText:
         forms = _forms_from(self.words[at], self._told)
         if not forms:
             return None
+        # Who looks for ranges, open ends and single dates asks the same word several times.
+        if (at, alone) not in self._expressions:
+            self._expressions[at, alone] = self._read_forms(at, forms, alone=alone)
+        return self._expressions[at, alone]
+
+    def _read_forms(self, at: int, forms: Sequence[_Template], *, alone: bool) -> DateExpression | None:
         found = [
             (*match, form, language)
             for language, form, places, parts in forms
@@ -498,6 +505,12 @@ _Place = tuple[bool, int, Mapping[str, _Parts]]
 
 _Template = tuple[str, Form, tuple[_Place, ...], _Parts]
 """A form of expressions: its language, its places in order, and what it says whatever stands there."""
+
+
+@functools.lru_cache(maxsize=16)
+def read_question(text: str) -> DateText:
+    """Return a question, to look for dates in: one search looks into it several times."""
+    return DateText(text)
 
 
 def _match(places: Iterable[_Place], parts: _Parts, words: Sequence[str], at: int) -> tuple[int, _Parts] | None:
