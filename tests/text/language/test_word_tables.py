@@ -113,6 +113,8 @@ def test_tables_that_are_parsed_one_by_one_are_those_of_the_whole_file(language:
 def test_a_table_is_parsed_when_it_is_first_asked_for() -> None:
     tables = word_tables.LanguageTables("[told_by]\nwords = 'der'\n[told_by.more]\n[dates]\nwords = this is no TOML")
     assert list(tables) == ["told_by", "dates"]
+    assert "dates" in tables
+    assert "causal" not in tables
     assert tables["told_by"] == {"words": "der", "more": {}}
     with pytest.raises(tomllib.TOMLDecodeError):
         tables["dates"]

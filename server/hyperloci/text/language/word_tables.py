@@ -46,6 +46,9 @@ class LanguageTables(Mapping[str, Any]):
             self._read[name] = tomllib.loads(self._texts[name])[name]
         return self._read[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts  # `Mapping` would parse the table to answer.
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._texts)
 
