@@ -26,6 +26,19 @@ def test_importers_are_found_by_the_names_that_they_import(memory: Memory, tree:
     assert importers(memory, "nothing") == set()
 
 
+def test_a_word_of_which_another_name_has_a_part_is_not_imported(memory: Memory, tree: WorkingTree) -> None:
+    tree.write("Shop.java", "package app;\n\nclass Shop {\n    private Store store;\n}\n")
+    tree.write(
+        "Front.java", "package app;\n\nclass Front {\n    StoreFront at = StoreFront.open();\n    int store;\n}\n"
+    )
+    tree.write("a.py", "from pkg import util\n\nX = util.run()\n")
+    tree.write("b.py", "from pkg import net_util, utility\n\nX = util = net_util.run()\n")
+    memory.index_path(tree.root)
+
+    assert importers(memory, "Store") == {"Shop.java"}
+    assert importers(memory, "util") == {"a.py"}
+
+
 def test_what_imports_something_else_is_not_read(memory: Memory, tree: WorkingTree) -> None:
     for number in range(60):
         tree.write(f"m{number}.py", f"import one.name_{number}\n\n\ndef f{number}():\n    return name_{number}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -23,10 +24,7 @@ WHERE f.scope_key = ? AND f.path = ? AND n.deleted_at IS NULL ORDER BY p.char_st
 """
 
 
-_IMPORTS: Final = """
-CROSS JOIN nodes n ON n.key = c.node_key
-WHERE instr(json_extract(c.facts, ?), ?) > 0 AND n.scope_key = ? AND n.deleted_at IS NULL
-"""
+_OF_PROJECT: Final = "CROSS JOIN nodes n ON n.key = c.node_key WHERE n.scope_key = ? AND n.deleted_at IS NULL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,17 +133,30 @@ class RelationQueue:
             for row in rows
         ]
 
+    def list_texts(self, scope_key: int, paths: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (path, text) of the living snippets of some files, in their order."""
+        rows = self._connection.execute(
+            "SELECT f.path, n.content FROM json_each(?2) j CROSS JOIN files f ON f.scope_key = ?1 AND f.path = j.value"
+            " CROSS JOIN positions p ON p.file_key = f.key CROSS JOIN nodes n ON n.key = p.node_key"
+            " WHERE n.deleted_at IS NULL ORDER BY f.path, p.char_start",
+            (scope_key, json.dumps(list(paths))),
+        )
+        return [(row[0], row[1]) for row in rows]
+
     def find_importers(self, scope_key: int, words: Iterable[str]) -> list[NodeKey]:
-        """Return the code snippets that import something one of these words is part of the name of.
+        """Return the code snippets that import something one of these words is a word of the name of.
 
         A class is named without an import too by what belongs to its package: of a word in capitals it is enough that a
         snippet says it.
 
-        What imports a name has it in its text: the keyword index says which those are, and only their facts are read.
+        What imports a name has it in its text: the keyword index says which those are, and only those are read.
         """
         found: set[int] = set()
         for word in set(words):
-            found.update(row[0] for row in self._connection.execute(*_select_importers(scope_key, word)))
+            # Only the whole word: `StoreFront` says nothing of `Store`.
+            whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+            said = self._connection.execute(*_select_importers(scope_key, word))
+            found.update(row[0] for row in said if row[1] is not None and whole.search(row[1]))
         return [NodeKey(key) for key in sorted(found)]
 
     def find_commits(self, scope_key: int, prefix: str) -> list[NodeKey]:
@@ -232,12 +243,12 @@ class RelationQueue:
 
 
 def _select_importers(scope_key: int, word: str) -> tuple[str, tuple[object, ...]]:
-    """Return the query for the snippets that import something with a word in its name, and its parameters."""
-    facts = "$" if word[:1].isupper() else "$.imports"
+    """Return the query for snippets that may import something with a word in its name, each with where it says so."""
+    said = "n.content" if word[:1].isupper() else "json_extract(c.facts, '$.imports')"
     # Terms are letters, digits and `_`: a quote never stands in one.
     terms = " AND ".join(f'"{term}"' for term in dict.fromkeys(analyse_text(word)))
     if not terms:
-        return f"SELECT n.key FROM code_facts c {_IMPORTS}", (facts, word, scope_key)
+        return f"SELECT n.key, {said} FROM code_facts c {_OF_PROJECT}", (scope_key,)
     searched = "(SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?) k"
-    found = f"SELECT n.key FROM {searched} CROSS JOIN code_facts c ON c.node_key = k.rowid {_IMPORTS}"
-    return found, (terms, facts, word, scope_key)
+    found = f"SELECT n.key, {said} FROM {searched} CROSS JOIN code_facts c ON c.node_key = k.rowid {_OF_PROJECT}"
+    return found, (terms, scope_key)
