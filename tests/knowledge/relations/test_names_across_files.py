@@ -160,7 +160,7 @@ def test_rust_paths_are_followed_through_modules_crates_and_re_exports(code: Lin
 
 
 def test_a_path_of_rust_that_leads_nowhere_means_nothing() -> None:
-    modules = ModuleIndex(["src/main.rs", "src/a.rs", "src/bin/tool.rs"], {"own": ""})
+    modules = ModuleIndex(["src/main.rs", "src/a.rs", "src/bin/tool.rs"], lambda: {"own": ""})
     assert modules.resolve_rust("src/main.rs", ["std", "fs", "read"]) is None
     assert modules.resolve_rust("src/a.rs", ["crate", "f"]) == ("src/main.rs", ("f",))
     assert modules.resolve_rust("src/a.rs", ["super", "f"], 1) == ("src/a.rs", ("f",))
@@ -229,6 +229,27 @@ def test_a_template_knows_what_a_short_head_of_its_script_imports(code: Linked) 
 
     code.index({"src/App.vue": app.replace("./UserCard.vue", "./Other.vue")})
     assert called_by(code, "src/App.vue:") == {"src/Other.vue:"}
+
+
+def test_manifests_of_crates_are_read_at_once_and_only_for_rust(code: Linked) -> None:
+    manifests = {f"c{n}/Cargo.toml": f'[package]\nname = "c-{n}"\n' for n in range(20)}
+    library = "pub fn scan() -> u32 {\n    1\n}\n"
+    main = "use c_1::scan;\n\nfn main() {\n    scan();\n}\n"
+    code.index({**manifests, "c1/src/lib.rs": library, "c0/src/main.rs": main, "a.py": "import os\n\nos.getcwd()\n"})
+    scope = code.store.scopes.find_key("p")
+    assert scope is not None
+
+    def read_manifests(path: str) -> int:
+        said: list[str] = []
+        linker = RelationLinker(code.store, scope, lambda path: False)
+        code.store.connection.set_trace_callback(said.append)
+        linker.find_relations(path, [row.key for row in linker.rows(path)])
+        code.store.connection.set_trace_callback(None)
+        return sum("Cargo.toml" in statement for statement in said)
+
+    assert called_by(code, "c0/src/main.rs:main") == {"c1/src/lib.rs:scan"}
+    assert read_manifests("c0/src/main.rs") == 1
+    assert read_manifests("a.py") == 0
 
 
 def test_a_path_from_the_sources_folder_that_could_be_two_files_is_none() -> None:

@@ -16,7 +16,7 @@ import posixpath
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 SCRIPT: Final = frozenset({"javascript", "typescript", "tsx"})
@@ -43,16 +43,20 @@ _NUMBERED: Final = re.compile(r"([a-z]++)[-_ ]?0*(\d++)")
 class ModuleIndex:
     """The files of one project, found by what an import says."""
 
-    def __init__(self, paths: Iterable[str], crates: Mapping[str, str] | None = None) -> None:
-        """Take the project's paths, and the folders of its Rust crates by name."""
+    def __init__(self, paths: Iterable[str], read_crates: Callable[[], Mapping[str, str]] = dict) -> None:
+        """Take the project's paths, and what tells the folders of its Rust crates by name where one is asked for."""
         self._paths = frozenset(paths)
-        self._crates = crates or {}
+        self._read_crates = read_crates
         self._by_name: dict[str, list[str]] = {}
         for path in self._paths:
             self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
 
     def __contains__(self, path: str) -> bool:
         return path in self._paths
+
+    @functools.cached_property
+    def _crates(self) -> Mapping[str, str]:
+        return self._read_crates()
 
     def files_ending_with(self, tail: str) -> list[str]:
         """Return the files whose path is `tail` or ends with it at a folder's border."""

@@ -61,13 +61,15 @@ class RelationLinker:
         """The project's files."""
         paths = self._store.relation_queue.list_paths(self._scope_key)
         manifests = [path for path in paths if posixpath.basename(path) == "Cargo.toml"]
-        crates = {name: posixpath.dirname(path) for path in manifests if (name := self._read_crate_name(path))}
-        return ModuleIndex(paths, crates)
+        return ModuleIndex(paths, lambda: self._read_crates(manifests))
 
-    def _read_crate_name(self, manifest: str) -> str:
-        """Return the name that code calls a Rust crate by."""
-        found = (_CRATE_NAME.search(row.content) for row in self.rows(manifest))
-        return next((match[1].replace("-", "_") for match in found if match), "")
+    def _read_crates(self, manifests: Sequence[str]) -> dict[str, str]:
+        """Return the folders of Rust crates by the names that code calls them by."""
+        folders: dict[str, str] = {}
+        for path, text in self._store.relation_queue.list_texts(self._scope_key, manifests):
+            if match := _CRATE_NAME.search(text):
+                folders.setdefault(posixpath.dirname(path), match[1].replace("-", "_"))
+        return {name: folder for folder, name in folders.items()}
 
     def view(self, path: str) -> FileView | None:
         """Return what is known of a file, None if it has no snippets."""
