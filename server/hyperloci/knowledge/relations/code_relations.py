@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_rust_use
-from hyperloci.knowledge.relations.import_resolution import SCRIPT
+from hyperloci.knowledge.relations.import_resolution import SCRIPT, is_below
 from hyperloci.knowledge.relations.local_names import (
     TYPE_FIRST,
     is_bound,
@@ -29,7 +29,7 @@ from hyperloci.knowledge.relations.name_resolution import (
     NameResolver,
     RelationTarget,
 )
-from hyperloci.knowledge.relations.only_methods import ONLY, find_only_methods, split_words
+from hyperloci.knowledge.relations.only_methods import ONLY, find_only_methods, has_several_words, split_words
 from hyperloci.knowledge.relations.packages import C_FAMILY, NEEDS_NEW, PACKAGED
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
@@ -201,6 +201,10 @@ class CodeRules:
                 and not is_made(row.content, said)
             ):
                 return None
+            if row.language in C_FAMILY and not self._names.is_included(target):
+                return (target, ONLY) if has_several_words(name) and not self._has_macro(name) else None
+            if len(parts) == 1 and not self._is_called_on_this(row, target):
+                return None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
         if len(parts) == 1 and row.language not in OPEN_SCOPE | TEMPLATES and is_called_bare(row.content, said):
             return None if is_bound(row, said) else self._find_method_above(row, said)
@@ -210,6 +214,19 @@ class CodeRules:
         """Say whether a call may mean a target: no module is called, and no function by what calls a macro."""
         text = row.content.replace(f"{said}!", "") if self._names.kind_of(target) == "function" else row.content
         return bool(target.symbol) and (SEPARATOR.search(said) is not None or is_called_bare(text, said))
+
+    def _has_macro(self, name: str) -> bool:
+        """Say whether a file of C or C++ has a macro of that name itself: a short one is no symbol."""
+        return any(f"define {name}(" in row.content for rows in self._written.values() for row in rows)
+
+    def _is_called_on_this(self, row: LinkableSnippet, target: RelationTarget) -> bool:
+        """Say whether a bare call of an extension function of Kotlin may be one on the object that the caller is of."""
+        view, symbol = self._world.view(target.path), row.symbol or ""
+        receiver = "" if view is None else view.receivers.get(target.symbol, "")
+        if not receiver or receiver in {*symbol.split("."), self._view.receivers.get(symbol)}:
+            return True
+        owner = self._names.enclosing_class(self._view, symbol)
+        return owner is not None and receiver in self._view.bases.get(owner, ())
 
     def _find_own_method(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
         owner = self._names.enclosing_class(self._view, row.symbol or "")
@@ -240,9 +257,21 @@ class CodeRules:
         view = None if place is None else self._world.view(place[0])
         if place is None or view is None or view.language != row.language:
             return None
-        owner = place[1].rpartition(".")[0]
-        target = self._names.find_symbol(view, place[1]) if view.kinds.get(owner) in CLASS_LIKE else None
-        return None if target is None else (target, ONLY)
+        symbol = place[1]
+        target = self._names.find_symbol(view, symbol)
+        return (target, ONLY) if target is not None and self._is_callable_on(view, symbol) else None
+
+    def _is_callable_on(self, view: FileView, symbol: str) -> bool:
+        """Say whether this file may call a symbol of another on a receiver of which nothing is known."""
+        owner = symbol.rpartition(".")[0]
+        is_extension, is_member = symbol in view.receivers, view.kinds.get(owner) in CLASS_LIKE
+        is_near = view.path == self._view.path or (view.language == "rust" and is_below(self._view.path, view.path))
+        if not is_near and (symbol in view.hidden or (is_member and is_extension)):
+            return False
+        # What stands for a method of another project's class is called wherever that class is known.
+        if symbol in view.overrides and not self._names.has_only_own_bases(view, owner):
+            return False
+        return is_member or is_extension
 
     def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`, or the snippet `memory = Memory()`."""

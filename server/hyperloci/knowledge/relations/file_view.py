@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from hyperloci.knowledge.relations.import_resolution import COMPONENTS, SCRIPT, ModuleIndex
-from hyperloci.knowledge.relations.packages import is_hidden, read_full_names, read_package
+from hyperloci.knowledge.relations.packages import (
+    C_FAMILY,
+    is_hidden,
+    is_override,
+    read_declared,
+    read_full_names,
+    read_package,
+    read_receiver,
+)
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.system.values import dataclass
@@ -38,6 +46,7 @@ _SCRIPT_LIST: Final = re.compile(r"\bexport\s++(?:type\s++)?\{([^}]{0,4000}+)\}"
 _PYTHON_OWN: Final = re.compile(r"^(\w++)[ \t]*+(?::[^=\n]*+)?=(?!=)", re.MULTILINE)
 _SCRIPT_ITEM: Final = re.compile(r"\s*(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$")
 _RUST_MODULE: Final = re.compile(r"(?:pub(?:\([^)]{0,80}\))?\s+)?mod\b")
+_RUST_TRAIT: Final = re.compile(r"(?:pub(?:\([^)]{0,80}\))?\s+)?(?:unsafe\s+)?trait\b")
 _RUST_MOD: Final = re.compile(r"^[ \t]*+(?:pub(?:\([^)\n]{0,80}\))?[ \t]++)?mod[ \t]++(\w++);", re.MULTILINE)
 MAX_BRACES: Final = 8
 """Braces inside braces of a `use` that are read."""
@@ -58,7 +67,10 @@ class FileView:
         modules: dotted modules that Python imports whole, by the name they bind.
         stars: files of which it imports (Python) or hands on (JavaScript, TypeScript) every name.
         package: the package that it says it belongs to; `full_names`: what it imports of others (`packages`).
-        hidden: symbols that no other file sees (C: `static`).
+        hidden: symbols that no other file sees (C: `static`, Java: `private`).
+        overrides: methods that say that they stand for one from above.
+        receivers: the type that each extension function of Kotlin is called on.
+        includes: files of this project that a file of C or C++ includes; `declares`: what a header may declare.
         bound: names that it gives a meaning of its own, found or not: no file of `stars` has a say in them.
         head: the snippet that stands for the file.
     """
@@ -74,6 +86,10 @@ class FileView:
     package: str
     full_names: tuple[tuple[str, str], ...]
     hidden: frozenset[str]
+    overrides: frozenset[str]
+    receivers: Mapping[str, str]
+    includes: tuple[str, ...]
+    declares: frozenset[str]
     bound: frozenset[str]
     head: NodeKey | None
 
@@ -121,10 +137,36 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
         stars=tuple(dict.fromkeys(stars)),
         package=package,
         full_names=tuple(full_names),
-        hidden=frozenset(row.symbol for row in rows if row.symbol and is_hidden(path, row)),
+        hidden=_list_hidden(path, rows),
+        overrides=_find_symbols(rows, is_override),
+        receivers={row.symbol: said for row in rows if row.symbol and (said := read_receiver(row))},
+        includes=tuple(dict.fromkeys(file for row in rows for file in _read_includes(path, row, modules))),
+        declares=frozenset(name for row in rows for name in read_declared(path, row)),
         bound=frozenset(bound) if stars else frozenset(),
         head=head,
     )
+
+
+def _read_includes(path: str, row: LinkableSnippet, modules: ModuleIndex) -> Iterator[str]:
+    for said in row.facts.get("imports", ()) if row.language in C_FAMILY else ():
+        if file := modules.resolve_include(path, said):
+            yield file
+
+
+def _list_hidden(path: str, rows: Sequence[LinkableSnippet]) -> frozenset[str]:
+    """Return the symbols that no other file sees; whoever sees a trait of Rust sees all that it has."""
+    traits = {row.symbol for row in rows if _RUST_TRAIT.match(str(row.facts.get("signature", "")))}
+    hidden = _find_symbols(rows, lambda row: is_hidden(path, row))
+    return frozenset(symbol for symbol in hidden if symbol.rpartition(".")[0] not in traits)
+
+
+def _find_symbols(rows: Sequence[LinkableSnippet], is_so: Callable[[LinkableSnippet], bool]) -> frozenset[str]:
+    """Return the symbols of which every snippet is so: one overload may be private, and another not."""
+    found: dict[str, bool] = {}
+    for row in rows:
+        if row.symbol:
+            found[row.symbol] = found.get(row.symbol, True) and is_so(row)
+    return frozenset(symbol for symbol, so in found.items() if so)
 
 
 def read_imported_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> dict[str, Place]:

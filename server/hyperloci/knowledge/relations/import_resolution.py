@@ -234,6 +234,11 @@ class ModuleIndex:
         return tuple(self._go_folders.get(posixpath.dirname(path), ()))
 
 
+def is_below(path: str, module: str) -> bool:
+    """Say whether a file of Rust belongs to a module inside that of another: it sees what is private there."""
+    return path.startswith(f"{_rust_folder(module)}/")
+
+
 def _rust_folder(path: str) -> str:
     """Return the folder in which the modules of a file's module lie."""
     folder, _, name = path.rpartition("/")

@@ -8,6 +8,7 @@ edge costs more than a missing one.
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,14 @@ from hyperloci.knowledge.relations.file_view import (
 )
 from hyperloci.knowledge.relations.import_resolution import SCRIPT, ModuleIndex
 from hyperloci.knowledge.relations.only_methods import NamedSymbols
-from hyperloci.knowledge.relations.packages import NEEDS_NEW, PACKAGED, join_names, list_full_names, same_language
+from hyperloci.knowledge.relations.packages import (
+    C_FAMILY,
+    NEEDS_NEW,
+    PACKAGED,
+    join_names,
+    list_full_names,
+    same_language,
+)
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 from hyperloci.system.values import dataclass
@@ -33,6 +41,12 @@ MAX_HOPS: Final = 5
 
 MAX_PLACES: Final = 500
 """Files in which one name is looked for at most, where one file hands on what others have."""
+
+MAX_INCLUDED: Final = 300
+"""Files that one file of C includes, through others, which are looked at; what includes more may see anything."""
+
+MAX_NAMESAKES: Final = 20
+"""Symbols of C of one name that are looked at: what one file includes tells which of them it means."""
 
 MAX_DECLARED: Final = 20_000
 """Full names of which it is remembered at once what they mean: about 250 bytes each."""
@@ -186,14 +200,43 @@ class NameResolver:
             return None
         for names in list_full_names(language, view.package, scope, view.full_names, parts[0]):
             found = {target for name in names for target in self.find_declared(name, language, parts[1:])}
+            if len(found) > 1 and language in C_FAMILY:
+                found = {target for target in found if self.is_included(target, only=False)}
             if found:
                 return found.pop() if len(found) == 1 else None
         return None
 
+    @functools.cached_property
+    def _included(self) -> tuple[FileView, ...]:
+        """What the file is and includes, through others too; nothing if that is too much to look at."""
+        paths = [self._view.path]
+        for path in paths:
+            view = self._world.view(path)
+            paths += [one for one in (view.includes if view else ()) if one not in paths]
+            if len(paths) > MAX_INCLUDED:
+                return ()
+        return tuple(view for path in paths if (view := self._world.view(path)))
+
+    def is_included(self, target: RelationTarget, *, only: bool = True) -> bool:
+        """Say whether what a file of C or C++ includes has a symbol, is the header of its file, or declares it.
+
+        A declaration that others may be meant by too counts for a file that includes it.
+        """
+        if not self._included:
+            return True
+        name, stem, own = target.symbol.rpartition(".")[2], _stem(target.path), self._world.view(target.path)
+        includes = own.includes if own is not None else ()
+        return any(
+            view.path == target.path
+            or (view.declares and _stem(view.path) == stem)
+            or (name in view.declares and (only or view.path in includes))
+            for view in self._included
+        )
+
     def find_declared(self, full: str, language: str | None, inner: Sequence[str] = ()) -> list[RelationTarget]:
         """Return the symbols of a full name, or what they have inside, in whichever files they are written.
 
-        Two at most are looked for: more are no less ambiguous.
+        Two at most are looked for, since more are no less ambiguous, but where includes may tell them apart.
         """
         whole = self._find_seen(join_names(full, *inner), language)
         if whole or not inner:
@@ -203,14 +246,14 @@ class NameResolver:
         return [target for target in found if target is not None and self._is_seen(target, language)]
 
     def _find_seen(self, full: str, language: str | None) -> list[RelationTarget]:
-        """Return at most two symbols of a full name that code of a language in another file sees."""
+        """Return at most two symbols of a full name, or a few of C, that code of a language in another file sees."""
         known = self._world.declared
         # Thousands of files may call what thousands of others have for themselves: it is looked for once.
         if (full, language) not in known:
             if len(known) >= MAX_DECLARED:
                 known.clear()
             seen = (target for target in self._find_written(full) if self._is_seen(target, language))
-            known[full, language] = list(itertools.islice(seen, 2))
+            known[full, language] = list(itertools.islice(seen, MAX_NAMESAKES if language in C_FAMILY else 2))
         return known[full, language]
 
     def _find_written(self, full: str) -> Iterator[RelationTarget]:
@@ -270,6 +313,11 @@ class NameResolver:
         # The class of a method that is written outside of it may stand in another file, or be a table.
         return around or (symbol.rpartition(".")[0] if view.kinds.get(symbol) == "method" else "") or None
 
+    def has_only_own_bases(self, view: FileView, owner: str) -> bool:
+        """Say whether a class has bases, and all of them are this project's."""
+        scope, bases = owner.rpartition(".")[0], view.bases.get(owner, ())
+        return bool(bases) and all(self.resolve_name(view, scope, SEPARATOR.split(said)) for said in bases)
+
     def find_inherited_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
         """Return the method that a class has from the nearest of its bases in this project."""
         sought = (view.path, owner, name)
@@ -293,6 +341,10 @@ class NameResolver:
             if found is not None:
                 return found
         return None
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def _enclosing_scopes(symbol: str) -> Iterator[str]:

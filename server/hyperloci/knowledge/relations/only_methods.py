@@ -13,6 +13,7 @@ read in click, starlette, gin and got 95 were right; the others are methods of l
 MIN_WORDS: Final = 2
 """`get` and `close` are everybody's; `edit_files` is one class's."""
 
+_LETTERS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WORD_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -30,7 +31,12 @@ def split_words(name: str) -> set[str]:
 
 
 def find_only_methods(world: NamedSymbols, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the path and symbol of the one method that the project has by each of these names, where it has one."""
-    asked = sorted({name for name in names if len(_WORD_PARTS.findall(name)) >= MIN_WORDS})
+    """Return the path and symbol of the one thing that the project has by each of these names, where it has one."""
+    asked = sorted({name for name in names if has_several_words(name)})
     found = world.symbols_named(asked) if asked else {}
-    return {name: places[0] for name, places in found.items() if len(places) == 1 and "." in places[0][1]}
+    return {name: places[0] for name, places in found.items() if len(places) == 1}
+
+
+def has_several_words(name: str) -> bool:
+    """Say whether a name says so much that hardly two things have it: `utf8` is one word."""
+    return len(_LETTERS.findall(name)) >= MIN_WORDS

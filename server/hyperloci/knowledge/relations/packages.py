@@ -35,6 +35,15 @@ _PHP_USE: Final = re.compile(
     re.MULTILINE,
 )
 _CPP_USING: Final = re.compile(r"^[ \t]*+using[ \t]++(namespace[ \t]++)?([\w:]++)[ \t]*+;", re.MULTILINE)
+_PRIVATE: Final = _JVM | {"typescript", "tsx", "swift"}
+"""Languages in which no other file sees what is private: a class, or a trait, is not written in several."""
+
+_CALLABLE: Final = re.compile(r"\b(\w++)[ \t]*+\(")
+_LEADING_WORDS: Final = re.compile(r"(?:[a-z]++[ ]++)*+")
+_OVERRIDE: Final = re.compile(r"@Override\b|\boverride\b|\boperator fun\b")
+_EXTENSION: Final = re.compile(
+    r"\bfun[ ]++(?:<[^()]{0,200}?>[ ]++)?([A-Z]\w*(?:\.[A-Z]\w*)*)(?:<[^()]{0,200}?>)?\??\.`?\w++`?[ ]*+\("
+)
 _ITEM: Final = re.compile(r"\s*(?:function\s+|const\s+)?([\w\\]+)(?:\s*(?:\bas\b|=>)\s*(\w+))?\s*$")
 
 
@@ -77,10 +86,34 @@ def _read_import(full: str, several: str | None, alias: str | None) -> Iterator[
 
 
 def is_hidden(path: str, row: LinkableSnippet) -> bool:
-    """Say whether no other file sees a symbol of C or C++; what a header has, who includes it sees."""
-    if row.language not in C_FAMILY or row.facts.get("kind") != "function" or path.endswith(_HEADERS):
-        return False
-    return str(row.facts.get("signature", "")).startswith("static ")
+    """Say whether no other file sees a symbol; what a header of C or C++ has, who includes it sees."""
+    signature, kind = str(row.facts.get("signature", "")), row.facts.get("kind")
+    if row.language in C_FAMILY:
+        return kind == "function" and signature.startswith("static ") and not path.endswith(_HEADERS)
+    if row.language == "rust":
+        # A trait's are called with it; those of an impl without `pub` are its own, or what a trait asks for.
+        return kind == "method" and not signature.startswith("pub")
+    if row.language in _PRIVATE:
+        return not {"private", "fileprivate"}.isdisjoint(_LEADING_WORDS.match(signature)[0].split())  # type: ignore[index]
+    return False
+
+
+def read_declared(path: str, row: LinkableSnippet) -> Iterator[str]:
+    """Yield what a header of C or C++ may declare: all that stands before parentheses in it."""
+    if row.language in C_FAMILY and path.endswith(_HEADERS):
+        yield from _CALLABLE.findall(row.content)
+
+
+def is_override(row: LinkableSnippet) -> bool:
+    """Say whether a method says that it stands for one from above, or has a name that the language gave it."""
+    head = row.content.partition("{")[0] if row.language == "java" else str(row.facts.get("signature", ""))
+    return row.facts.get("kind") == "method" and _OVERRIDE.search(head) is not None
+
+
+def read_receiver(row: LinkableSnippet) -> str:
+    """Return the type that an extension function of Kotlin is called on; nothing of what is none."""
+    match = _EXTENSION.search(str(row.facts.get("signature", ""))) if row.language == "kotlin" else None
+    return match[1].rpartition(".")[2] if match else ""
 
 
 def same_language(one: str | None, other: str | None) -> bool:

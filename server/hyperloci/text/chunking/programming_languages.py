@@ -359,6 +359,10 @@ _CPP = Language(
         (field_declaration_list (function_definition
             declarator: (function_declarator declarator: (_) @name)) @function.inline)
         (field_declaration declarator: (function_declarator declarator: (_) @name)) @function.part
+        (function_definition !type declarator: (function_declarator declarator: (identifier) @_macro
+            parameters: (parameter_list . (parameter_declaration !declarator type: (_) @owner)
+                . (parameter_declaration !declarator type: (_) @name) .))
+            (#match? @_macro "^[A-Z_]*(TEST|BENCHMARK)[A-Z_]*$")) @function
         (class_specifier name: (_) @name body: (_)) @class
         (namespace_definition name: (_) @name) @namespace
         (concept_definition name: (_) @name) @other.inline
@@ -485,9 +489,12 @@ _KOTLIN = Language(
         (line_comment) @comment
         (block_comment) @comment
         (call_expression . (_) @call)
+        (object_literal (delegation_specifiers (delegation_specifier (constructor_invocation . (user_type) @call))))
         (import (qualified_identifier) @import)
-        (delegation_specifier (user_type) @base)
-        (delegation_specifier (_ . (user_type) @base))
+        (class_declaration (delegation_specifiers (delegation_specifier (user_type) @base)))
+        (class_declaration (delegation_specifiers (delegation_specifier (_ . (user_type) @base))))
+        (object_declaration (delegation_specifiers (delegation_specifier (user_type) @base)))
+        (object_declaration (delegation_specifiers (delegation_specifier (_ . (user_type) @base))))
     """,
     attributes=frozenset({"annotation"}),
     tests=r"(^|/)src/(test|androidTest)/|Test\.kt$",
