@@ -39,7 +39,7 @@ _PRIVATE: Final = _JVM | {"typescript", "tsx", "swift"}
 """Languages in which no other file sees what is private: a class, or a trait, is not written in several."""
 
 _CALLABLE: Final = re.compile(r"\b(\w++)[ \t]*+\(")
-_LEADING_WORDS: Final = re.compile(r"(?:[a-z]++[ ]++)*+")
+_LEADING_WORDS: Final = re.compile(r"[a-z ]*+")
 _OVERRIDE: Final = re.compile(r"@Override\b|\boverride\b|\boperator fun\b")
 _EXTENSION: Final = re.compile(
     r"\bfun[ ]++(?:<[^()]{0,200}?>[ ]++)?([A-Z]\w*(?:\.[A-Z]\w*)*)(?:<[^()]{0,200}?>)?\??\.`?\w++`?[ ]*+\("

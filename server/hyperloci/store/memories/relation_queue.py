@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -154,9 +153,8 @@ class RelationQueue:
         found: set[int] = set()
         for word in set(words):
             # Only the whole word: `StoreFront` says nothing of `Store`.
-            whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
             said = self._connection.execute(*_select_importers(scope_key, word))
-            found.update(row[0] for row in said if row[1] is not None and whole.search(row[1]))
+            found.update(row[0] for row in said if row[1] is not None and _has_whole(row[1], word))
         return [NodeKey(key) for key in sorted(found)]
 
     def find_commits(self, scope_key: int, prefix: str) -> list[NodeKey]:
@@ -252,3 +250,14 @@ def _select_importers(scope_key: int, word: str) -> tuple[str, tuple[object, ...
     searched = "(SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?) k"
     found = f"SELECT n.key, {said} FROM {searched} CROSS JOIN code_facts c ON c.node_key = k.rowid {_OF_PROJECT}"
     return found, (terms, scope_key)
+
+
+def _has_whole(text: str, word: str) -> bool:
+    """Say whether a text has a word that is no part of a longer one."""
+    end = 0
+    while word and (start := text.find(word, end)) >= 0:
+        end = start + len(word)
+        around = text[max(start - 1, 0) : start] + text[end : end + 1]
+        if not any(sign.isalnum() or sign == "_" for sign in around):
+            return True
+    return False
