@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hyperloci.memory import Memory
+from hyperloci.model.edge import WantedRelation
+from hyperloci.model.kinds import NodeKey
 from tests.working_tree import WorkingTree
 
 
@@ -56,3 +58,25 @@ def test_what_imports_something_else_is_not_read(memory: Memory, tree: WorkingTr
 
     # To read the facts of all 120 pieces takes some 150 of these ten steps.
     assert steps[0] < 60
+
+
+def test_an_edge_that_stays_is_as_sure_as_the_rules_are_now_unless_it_is_confirmed(
+    memory: Memory, tree: WorkingTree
+) -> None:
+    tree.write("a.py", "def one():\n    return 1\n")
+    tree.write("b.py", "def two():\n    return 2\n")
+    memory.index_path(tree.root)
+    connection, queue = memory.store.connection, memory.store.relation_queue
+    caller, called = (NodeKey(row[0]) for row in connection.execute("SELECT node_key FROM positions ORDER BY path"))
+
+    def link(confidence: float) -> tuple[str, float]:
+        wanted = WantedRelation("calls", called, confidence, "calls `two`")
+        with memory.store.transaction():
+            queue.replace_relations_of_all({caller: [wanted]}, ["calls"], now=1)
+        row = connection.execute("SELECT id, confidence FROM hyperedges WHERE label = 'calls'").fetchone()
+        return row[0], row[1]
+
+    edge, _ = link(0.95)
+    assert link(0.6) == (edge, 0.6)
+    connection.execute("UPDATE hyperedges SET confirmed_at = 1, confidence = 1.0")
+    assert link(0.6) == (edge, 1.0)

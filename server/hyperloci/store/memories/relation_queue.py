@@ -182,16 +182,22 @@ class RelationQueue:
     ) -> tuple[int, int]:
         """Make the automatic edges of `labels` that snippets speak in exactly these; return (added, removed).
 
-        An edge that is wanted still keeps its id; one that somebody confirmed stays whatever the rules say, and is not
-        made twice.
+        An edge that is wanted still keeps its id, however sure the rules are of it now; one that somebody confirmed
+        stays whatever they say, and is not made twice.
         """
         known = self._known_relations(list(wanted), labels)
         new: list[tuple[NodeKey, WantedRelation]] = []
+        changed: list[tuple[float, str | None, int]] = []
         for subject, links in wanted.items():
-            new.extend(
-                (subject, link) for link in links if known.pop((subject, link.label, int(link.target)), None) is None
-            )
-        stale = [key for key, confirmed in known.values() if not confirmed]
+            for link in links:
+                key, sure = known.pop((subject, link.label, int(link.target)), (None, None))
+                if key is None:
+                    new.append((subject, link))
+                elif sure not in (None, link.confidence):
+                    changed.append((link.confidence, link.evidence, key))
+        if changed:
+            self._connection.executemany("UPDATE hyperedges SET confidence = ?, evidence = ? WHERE key = ?", changed)
+        stale = [key for key, sure in known.values() if sure is not None]
         if stale:
             self._connection.executemany("DELETE FROM hyperedges WHERE key = ?", [(key,) for key in stale])
         self._create_relations(new, now)
@@ -199,10 +205,12 @@ class RelationQueue:
 
     def _known_relations(
         self, subjects: Sequence[NodeKey], labels: Sequence[str]
-    ) -> dict[tuple[NodeKey, str, int], tuple[int, bool]]:
+    ) -> dict[tuple[NodeKey, str, int], tuple[int, float | None]]:
+        """Return the key and the confidence of each automatic edge, None for what somebody confirmed."""
         rows = self._connection.execute(
             """
-            SELECT s.node_key, h.label, o.node_key, h.key, h.confirmed_at FROM json_each(?1) j
+            SELECT s.node_key, h.label, o.node_key, h.key, iif(h.confirmed_at IS NULL, h.confidence, NULL)
+            FROM json_each(?1) j
             CROSS JOIN membership s ON s.node_key = j.value AND s.role IN ('subject', 'participant') AND s.position = 0
             CROSS JOIN hyperedges h ON h.key = s.hyperedge_key
             CROSS JOIN membership o ON o.hyperedge_key = h.key AND o.position = 1
@@ -210,7 +218,7 @@ class RelationQueue:
             """,
             (encode_keys(subjects), json.dumps(list(labels))),
         )
-        return {(NodeKey(row[0]), row[1], row[2]): (row[3], row[4] is not None) for row in rows}
+        return {(NodeKey(row[0]), row[1], row[2]): (row[3], row[4]) for row in rows}
 
     def _create_relations(self, new: Sequence[tuple[NodeKey, WantedRelation]], now: int) -> None:
         if not new:
