@@ -85,14 +85,29 @@ def test_an_extension_of_kotlin_is_called_bare_on_its_own_type_alone(code: Linke
             "a/Use.kt": "package a\n\nfun use(path: Path) {\n    repeat(200) {\n"
             "        path.commonResolve(3)\n    }\n}\n",
             "a/With.kt": "package a\n\nfun within(path: Path) {\n    with(path) {\n"
-            "        commonResolve(3)\n    }\n}\n",
+            "        commonResolve(repeat(3))\n    }\n}\n",
         }
     )
     target = {"a/Ext.kt:commonResolve"}
-    for source in ("a/Path.kt:Path.resolve", "a/Path.kt:twice", "a/Use.kt:use"):
+    for source in ("a/Path.kt:Path.resolve", "a/Path.kt:twice", "a/Use.kt:use", "a/With.kt:within"):
         assert called_by(code, source) == target
-    assert called_by(code, "a/With.kt:within") == set()
-    assert count_by_confidence(code) == {0.6: 1, 0.95: 2}
+    assert count_by_confidence(code) == {0.6: 2, 0.95: 2}
+
+
+def test_an_extension_of_kotlin_is_called_bare_below_its_type_and_by_the_name_of_a_plain_function(code: Linked) -> None:
+    code.index(
+        {
+            "a/Ext.kt": "package a\n\nfun Base.fuse(x: Int): Int {\n    return x\n}\n\n"
+            "fun join(x: Int, y: Int): Int {\n    return x\n}\n\nfun Base.join(x: Int): Int {\n    return x\n}\n",
+            "a/Base.kt": "package a\n\ninterface Base {\n    val x: Int\n}\n\n"
+            "interface Middle : Base {\n    val y: Int\n}\n",
+            "a/Low.kt": "package a\n\nclass Low : Middle {\n    fun run(): Int {\n        return fuse(1)\n    }\n}\n\n"
+            "fun Middle.twice(): Int {\n    return fuse(2)\n}\n",
+            "a/Use.kt": "package a\n\nfun use(): Int {\n    return fuse(join(1, 2))\n}\n",
+        }
+    )
+    assert called_by(code, "a/Low.kt:Low.run") == called_by(code, "a/Low.kt:twice") == {"a/Ext.kt:fuse"}
+    assert called_by(code, "a/Use.kt:use") == {"a/Ext.kt:join"}
 
 
 def test_a_class_of_kotlin_has_no_base_of_its_companion_or_of_an_object_in_it(code: Linked) -> None:
@@ -185,6 +200,22 @@ def test_a_test_of_googletest_has_its_own_name_and_calls_its_fixture(code: Linke
     symbols = {row[0] for row in code.store.connection.execute("SELECT symbol FROM positions")}
     assert "app.Plain.Adds" in symbols
     assert not {"app.TEST", "app.TEST_F"} & symbols
+
+
+def test_no_code_calls_a_test_of_googletest_that_is_named_after_what_it_tests(code: Linked) -> None:
+    test = "TEST({suite}, {name}) {{\n  get(1).{call}(1);\n  write(2);\n}}\n"
+    code.index(
+        {
+            "number.hpp": "class Number {\n public:\n  int divide_by(int x) {\n    int y = x;\n    total += y;\n"
+            "    return y;\n  }\n};\n\ninline int write(int x) {\n  int y = x;\n  return y;\n}\n",
+            "all_test.cc": '#include "number.hpp"\n\n'
+            + test.format(suite="Number", name="divide_by", call="divide_by")
+            + test.format(suite="Number", name="write", call="divide_by"),
+        }
+    )
+    expected = {"number.hpp:Number.divide_by", "number.hpp:write"}
+    assert called_by(code, "all_test.cc:Number.divide_by") == expected
+    assert called_by(code, "all_test.cc:Number.write") == expected
 
 
 def test_tests_of_cpp_that_an_older_program_cut_get_their_names(

@@ -154,7 +154,7 @@ class CodeRules:
 
     def _find_calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         calls = row.facts.get("calls", ())
-        only = find_only_methods(self._world, [SEPARATOR.split(said)[-1] for said in calls])
+        only = find_only_methods(self._world, [SEPARATOR.split(said)[-1] for said in calls], self._is_macro_test)
         for said in calls:
             found = self._resolve_call(row, said) or self._find_only_method(row, said, only)
             if found is None:
@@ -204,7 +204,8 @@ class CodeRules:
             if row.language in C_FAMILY and not self._names.is_included(target):
                 return (target, ONLY) if has_several_words(name) and not self._has_macro(name) else None
             if len(parts) == 1 and not self._is_called_on_this(row, target):
-                return None
+                # It may be one on what a lambda is of: `with(path) { commonResolve() }`.
+                return (target, ONLY) if find_only_methods(self._world, [name], self._is_macro_test) else None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
         if len(parts) == 1 and row.language not in OPEN_SCOPE | TEMPLATES and is_called_bare(row.content, said):
             return None if is_bound(row, said) else self._find_method_above(row, said)
@@ -222,11 +223,18 @@ class CodeRules:
     def _is_called_on_this(self, row: LinkableSnippet, target: RelationTarget) -> bool:
         """Say whether a bare call of an extension function of Kotlin may be one on the object that the caller is of."""
         view, symbol = self._world.view(target.path), row.symbol or ""
-        receiver = "" if view is None else view.receivers.get(target.symbol, "")
-        if not receiver or receiver in {*symbol.split("."), self._view.receivers.get(symbol)}:
+        types = view.receivers.get(target.symbol) if view is not None else None
+        if not types or "" in types or not types.isdisjoint(symbol.split(".")):
             return True
-        owner = self._names.enclosing_class(self._view, symbol)
-        return owner is not None and receiver in self._view.bases.get(owner, ())
+        own = {*self._view.receivers.get(symbol, ()), self._names.enclosing_class(self._view, symbol) or ""}
+        return any(self._names.is_kind_of(self._view, said, types) for said in own if said)
+
+    def _is_macro_test(self, path: str, symbol: str) -> bool:
+        """Say whether a symbol is a test of GoogleTest: many are named after what they test."""
+        if self._view.language not in C_FAMILY or not self._world.is_test(path):
+            return False
+        view = self._world.view(path)
+        return view is not None and symbol in view.tests
 
     def _find_own_method(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
         owner = self._names.enclosing_class(self._view, row.symbol or "")

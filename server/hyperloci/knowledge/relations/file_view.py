@@ -11,6 +11,7 @@ from hyperloci.knowledge.relations.import_resolution import COMPONENTS, SCRIPT, 
 from hyperloci.knowledge.relations.packages import (
     C_FAMILY,
     is_hidden,
+    is_macro_test,
     is_override,
     read_declared,
     read_full_names,
@@ -69,7 +70,8 @@ class FileView:
         package: the package that it says it belongs to; `full_names`: what it imports of others (`packages`).
         hidden: symbols that no other file sees (C: `static`, Java: `private`).
         overrides: methods that say that they stand for one from above.
-        receivers: the type that each extension function of Kotlin is called on.
+        receivers: the types that extension functions of Kotlin are called on, with "" for a namesake that is none.
+        tests: tests of GoogleTest, which no code calls.
         includes: files of this project that a file of C or C++ includes; `declares`: what a header may declare.
         bound: names that it gives a meaning of its own, found or not: no file of `stars` has a say in them.
         head: the snippet that stands for the file.
@@ -87,7 +89,8 @@ class FileView:
     full_names: tuple[tuple[str, str], ...]
     hidden: frozenset[str]
     overrides: frozenset[str]
-    receivers: Mapping[str, str]
+    receivers: Mapping[str, frozenset[str]]
+    tests: frozenset[str]
     includes: tuple[str, ...]
     declares: frozenset[str]
     bound: frozenset[str]
@@ -139,7 +142,8 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
         full_names=tuple(full_names),
         hidden=_list_hidden(path, rows),
         overrides=_find_symbols(rows, is_override),
-        receivers={row.symbol: said for row in rows if row.symbol and (said := read_receiver(row))},
+        receivers=_list_receivers(rows),
+        tests=_find_symbols(rows, is_macro_test),
         includes=tuple(dict.fromkeys(file for row in rows for file in _read_includes(path, row, modules))),
         declares=frozenset(name for row in rows for name in read_declared(path, row)),
         bound=frozenset(bound) if stars else frozenset(),
@@ -158,6 +162,14 @@ def _list_hidden(path: str, rows: Sequence[LinkableSnippet]) -> frozenset[str]:
     traits = {row.symbol for row in rows if _RUST_TRAIT.match(str(row.facts.get("signature", "")))}
     hidden = _find_symbols(rows, lambda row: is_hidden(path, row))
     return frozenset(symbol for symbol in hidden if symbol.rpartition(".")[0] not in traits)
+
+
+def _list_receivers(rows: Sequence[LinkableSnippet]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        if row.symbol and row.language == "kotlin" and row.facts.get("signature"):
+            found.setdefault(row.symbol, set()).add(read_receiver(row))
+    return {symbol: frozenset(types) for symbol, types in found.items() if types != {""}}
 
 
 def _find_symbols(rows: Sequence[LinkableSnippet], is_so: Callable[[LinkableSnippet], bool]) -> frozenset[str]:

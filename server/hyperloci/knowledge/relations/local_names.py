@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from hyperloci.knowledge.relations.packages import is_macro_test
 from hyperloci.store.memories.relation_queue import LinkableSnippet
 
 TYPE_FIRST: Final = frozenset({"java", "c_sharp", "cpp", "c", "php"})
@@ -83,7 +84,8 @@ def is_made(text: str, name: str) -> bool:
 
 def is_bound(row: LinkableSnippet, name: str) -> bool:
     """Say whether a name is a parameter, or given a value, in a snippet."""
-    if name in _parameter_names(str(row.facts.get("signature", ""))):
+    # What stands between the parentheses of `TEST(Suite, Name)` is its name, mostly that of what it tests.
+    if name in _parameter_names(str(row.facts.get("signature", ""))) and not is_macro_test(row):
         return True
     text = row.content
     return any(name + sign in text for sign in _GIVEN) and name in _bound_names(text)

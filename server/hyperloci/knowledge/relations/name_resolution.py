@@ -300,7 +300,7 @@ class NameResolver:
     def find_symbol(self, view: FileView, symbol: str) -> RelationTarget | None:
         """Return the symbol of a file that has this qualified name."""
         key = view.symbols.get(symbol)
-        return None if key is None else RelationTarget(view.path, symbol, key)
+        return None if key is None or symbol in view.tests else RelationTarget(view.path, symbol, key)
 
     def kind_of(self, target: RelationTarget) -> str:
         """Return of which kind a symbol is, as `FileView.kinds` says it."""
@@ -317,6 +317,15 @@ class NameResolver:
         """Say whether a class has bases, and all of them are this project's."""
         scope, bases = owner.rpartition(".")[0], view.bases.get(owner, ())
         return bool(bases) and all(self.resolve_name(view, scope, SEPARATOR.split(said)) for said in bases)
+
+    def is_kind_of(self, view: FileView, said: str, wanted: frozenset[str], hops: int = MAX_HOPS) -> bool:
+        """Say whether a type as a file says it is one of some names, or has one from above."""
+        if said.rpartition(".")[2] in wanted:
+            return True
+        found = self.resolve_name(view, "", SEPARATOR.split(said)) if hops else None
+        above = self._world.view(found.path) if found else None
+        bases = above.bases.get(found.symbol, ()) if found and above else ()
+        return above is not None and any(self.is_kind_of(above, base, wanted, hops - 1) for base in bases)
 
     def find_inherited_method(self, view: FileView, owner: str, name: str) -> RelationTarget | None:
         """Return the method that a class has from the nearest of its bases in this project."""

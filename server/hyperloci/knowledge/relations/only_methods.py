@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 ONLY: Final = 0.6
@@ -12,6 +12,9 @@ read in click, starlette, gin and got 95 were right; the others are methods of l
 
 MIN_WORDS: Final = 2
 """`get` and `close` are everybody's; `edit_files` is one class's."""
+
+MAX_NAMESAKES: Final = 20
+"""Things of one name that are looked at: all but one may be tests that are named after it."""
 
 _LETTERS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WORD_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -30,11 +33,15 @@ def split_words(name: str) -> set[str]:
     return {part.lower() for part in _WORD_PARTS.findall(name)}
 
 
-def find_only_methods(world: NamedSymbols, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+def find_only_methods(
+    world: NamedSymbols, names: Sequence[str], is_uncalled: Callable[[str, str], bool]
+) -> dict[str, tuple[str, str]]:
     """Return the path and symbol of the one thing that the project has by each of these names, where it has one."""
     asked = sorted({name for name in names if has_several_words(name)})
     found = world.symbols_named(asked) if asked else {}
-    return {name: places[0] for name, places in found.items() if len(places) == 1}
+    few = {name: places for name, places in found.items() if len(places) <= MAX_NAMESAKES}
+    called = {name: [place for place in places if not is_uncalled(*place)] for name, places in few.items()}
+    return {name: places[0] for name, places in called.items() if len(places) == 1}
 
 
 def has_several_words(name: str) -> bool:

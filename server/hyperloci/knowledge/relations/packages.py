@@ -110,6 +110,12 @@ def is_override(row: LinkableSnippet) -> bool:
     return row.facts.get("kind") == "method" and _OVERRIDE.search(head) is not None
 
 
+def is_macro_test(row: LinkableSnippet) -> bool:
+    """Say whether a snippet of C or C++ is a test of GoogleTest: `TEST(Suite, Name)`."""
+    macro = str(row.facts.get("signature", "")).partition("(")[0]
+    return row.language in C_FAMILY and macro.isupper() and ("TEST" in macro or "BENCHMARK" in macro)
+
+
 def read_receiver(row: LinkableSnippet) -> str:
     """Return the type that an extension function of Kotlin is called on; nothing of what is none."""
     match = _EXTENSION.search(str(row.facts.get("signature", ""))) if row.language == "kotlin" else None
