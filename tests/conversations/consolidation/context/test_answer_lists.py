@@ -61,6 +61,30 @@ def test_numbered_headings_and_letters_are_lists_too() -> None:
     assert told == ["a. Guests … Confirm: one order for each guest, correct?", "b. Receipts … Whose name is on them?"]
 
 
+@pytest.mark.parametrize(
+    ("reply", "answer", "told"),
+    [
+        (
+            "Before I begin: 1. which part hurts most? 2. may I change the database? Then I start.",
+            "1 the stock. 2 yes, but not in 2 weeks",
+            {"1. which part hurts most?": "1 the stock.", "2. may I change the database?": "2 yes, but not in 2 weeks"},
+        ),
+        (
+            "Two things:\n1. Who signs?\n2. Mail or pager?",
+            "1 Mrs Adeyemi 2 later",
+            {"1. Who signs?": "1 Mrs Adeyemi", "2. Mail or pager?": "2 later"},
+        ),
+        (
+            "a) Which names? b) Which pictures?",
+            "a no names. b only the dress",
+            {"a. Which names?": "a no names.", "b. Which pictures?": "b only the dress"},
+        ),
+    ],
+)
+def test_marks_may_stand_within_a_line(reply: str, answer: str, told: dict[str, str]) -> None:
+    assert {each.text: answer[each.start : each.end].strip() for each in read_answers(answer, reply)} == told
+
+
 def test_of_several_lists_the_one_that_asks_is_answered() -> None:
     reply = f"1. I added a table.\n2. I ran it.\n3. All is green.\n\n{REPLY}\n\n1. first this\n2. then that\n3. ok"
     assert read_answers(ANSWER, reply)[0].text.startswith("1. Storage")
@@ -80,8 +104,21 @@ def test_questions_are_found_behind_which_the_assistant_went_on() -> None:
         ("2. hidden\n1. own table", REPLY),
         ("own table, hidden, old androids", REPLY),
         (ANSWER, "Which of them?"),
+        ("1 and 2 please", REPLY),
+        ("in 1 week 2 of us leave", REPLY),
+        ("a table of 2 columns", "1. One table? 2. Two columns?"),
     ],
-    ids=["nothing was asked", "more than was asked", "one alone", "out of order", "no list", "no list was asked"],
+    ids=[
+        "nothing was asked",
+        "more than was asked",
+        "one alone",
+        "out of order",
+        "no list",
+        "no list was asked",
+        "two are chosen",
+        "no mark begins it",
+        "a word like a mark",
+    ],
 )
 def test_other_lists_answer_nothing(answer: str, reply: str) -> None:
     assert read_answers(answer, reply) == ()

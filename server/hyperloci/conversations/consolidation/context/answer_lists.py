@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.conversations.consolidation.turn_view import ASSISTANT, MAX_READ_CHARS, USER, TurnView
+from hyperloci.conversations.referents import read_words
 from hyperloci.system.values import dataclass
 from hyperloci.text.language.sentences import drop_emphasis, sentence_spans
 
@@ -34,6 +35,12 @@ _ITEM: Final = re.compile(
     re.MULTILINE,
 )
 """An item of a numbered list, or a numbered heading: `2) sort by day`, `### 4. **Admin views**`."""
+
+_INLINE: Final = re.compile(r"(?<![^\s(])(?P<mark>\d|[A-Za-z])(?P<sign>[.):]?)[ \t]+(?=[^\s\d])")
+"""A mark within a line: `1 yes. 2 no, CI only compiles`, `Before I begin: 1. which part hurts? 2. is there a test?`."""
+
+_FIRST: Final = frozenset({"1", "a"})
+"""What a list begins with."""
 
 _BULLET: Final = re.compile(r"^[-*•]\s+")
 
@@ -77,8 +84,27 @@ def _list_replies(before: Sequence[TurnView]) -> Iterator[TurnView]:
 def _list_items(answer: str) -> tuple[tuple[str, int], ...]:
     """Return the marks of an answer's items and where they begin; nothing where they don't count on."""
     given = [(item["mark"].lower(), item.start()) for item in _ITEM.finditer(answer)]
+    if len(given) < 2:
+        given = _list_inline_items(answer)
     counts = all(_place(one) < _place(other) for (one, _), (other, _) in pairwise(given))
     return tuple(given) if len(given) > 1 and counts else ()
+
+
+def _list_inline_items(answer: str) -> list[tuple[str, int]]:
+    """Return the items that an answer counts within a line: one begins it, and each of the others is the next.
+
+    None where one of them says nothing: who takes `1 and 2` chooses among options.
+    """
+    given: list[tuple[str, int]] = []
+    for item in _INLINE.finditer(answer):
+        mark = item["mark"].lower()
+        if not given and answer[: item.start()].strip():
+            return []
+        if not given or _follows(given[-1][0], mark):
+            given.append((mark, item.start()))
+    texts = [answer[start:end].split()[1:] for (_, start), (_, end) in pairwise([*given, ("", len(answer))])]
+    joins = read_words("connectives")
+    return given if all(any(word.strip(".,").lower() not in joins for word in text) for text in texts) else []
 
 
 @functools.lru_cache(maxsize=MAX_REPLIES)
@@ -101,14 +127,14 @@ def _place(mark: str) -> tuple[bool, int]:
 def _list_questions(reply: str) -> list[dict[str, str]]:
     """Return the lists of a reply, each with what stands under a mark: the item, and below it what belongs to it."""
     rows: list[list[re.Match[str]]] = []
+    inline = _list_inline_questions(reply)
     for item in _ITEM.finditer(reply):
-        is_number, number = _place(item["mark"].lower())
         row = next((row for row in reversed(rows) if _goes_on(row, item)), None)
         if row is not None:
             row.append(item)
-        elif number == (1 if is_number else ord("a")):
+        elif item["mark"].lower() in _FIRST:
             rows.append([item])
-    return [
+    return inline + [
         {
             item["mark"].lower(): reply[item.start("text") : min(end, item.end() + ASKING_CHARS)]
             for item, end in zip(row, [*(other.start() for other in row[1:]), len(reply)], strict=True)
@@ -118,10 +144,35 @@ def _list_questions(reply: str) -> list[dict[str, str]]:
     ]
 
 
+def _list_inline_questions(reply: str) -> list[dict[str, str]]:
+    """Return the lists that a reply counts within a line, each question up to its question mark."""
+    rows: list[list[re.Match[str]]] = []
+    for item in _INLINE.finditer(reply):
+        mark = item["mark"].lower()
+        if not item["sign"]:
+            continue
+        if rows and _follows(rows[-1][-1]["mark"].lower(), mark):
+            rows[-1].append(item)
+        elif mark in _FIRST:
+            rows.append([item])
+    found = []
+    for row in rows:
+        ends = [*(other.start() for other in row[1:]), len(reply)]
+        told = [reply[item.end() : end].partition("\n")[0] for item, end in zip(row, ends, strict=True)]
+        asked = [text[: text.find("?") + 1] or text for text in told]
+        found.append({item["mark"].lower(): text for item, text in zip(row, asked, strict=True)})
+    return [questions for questions in found if len(questions) > 1]
+
+
+def _follows(mark: str, other: str) -> bool:
+    """Return whether one mark is the next after another in its row."""
+    is_number, number = _place(mark)
+    return _place(other) == (is_number, number + 1)
+
+
 def _goes_on(row: Sequence[re.Match[str]], item: re.Match[str]) -> bool:
     """Return whether an item is the next one of a list."""
-    is_number, number = _place(item["mark"].lower())
-    return item["indent"] == row[0]["indent"] and _place(row[-1]["mark"].lower()) == (is_number, number - 1)
+    return bool(item["indent"] == row[0]["indent"]) and _follows(row[-1]["mark"].lower(), item["mark"].lower())
 
 
 def _shorten(question: str) -> str:
