@@ -831,6 +831,8 @@ class Memory:
 
         node = self._facts.restore_memory(id, reason=reason)
         sharing = end_withdrawn_sharing(self.store, self.project.id, node, now=self._clock())
+        if sharing is not None:
+            node = self._facts.resolve_living_node(node.id, "id")
         restored = describe_restored(self.store, node, self._present_hits, scopes=self._scopes)
         return replace(restored, sharing=sharing)
 

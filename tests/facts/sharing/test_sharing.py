@@ -754,6 +754,7 @@ def test_what_was_forgotten_and_withdrawn_comes_back_as_private_until_it_is_shar
     restored = ada.memory.restore(id)
     assert restored.sharing == f"It stays withdrawn for teammates: `hyperloci share {id[:8]}` shares it again."
     assert ada.node(id).visibility is Visibility.PRIVATE
+    assert not restored.memory.source.shared
     ada.memory.share([id])
     ada.commit()
     bob.pull(ada)
