@@ -175,8 +175,8 @@ class Memory:
         """Sign what is written from now on.
 
         Args:
-            author: the person, who is told then whose what others say is; None is the one at this machine (setting
-                `author`, else Git's, else the login name).
+            author: the person, whom answers then tell who else told what is not theirs; None is the one at this machine
+                (setting `author`, else Git's, else the login name).
             agent: the assistant through which the person writes; None: none.
         """
 

@@ -179,7 +179,7 @@ def _find_problem(node: Node, *, withheld: bool, flagged: bool) -> str | None:
 
 
 def _tell_order(version: SharedVersion) -> tuple[int, int]:
-    """Return by what the last word on a memory is known: what is shared after a withdrawal was said before it."""
+    """Return what is highest of the last word on a memory: what is shared anew keeps the time at which it was said."""
     return version.told_at, version.at
 
 

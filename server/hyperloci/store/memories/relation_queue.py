@@ -143,7 +143,7 @@ class RelationQueue:
         return [(row[0], row[1]) for row in rows]
 
     def find_importers(self, scope_key: int, words: Iterable[str]) -> list[NodeKey]:
-        """Return the code snippets that import something one of these words is a word of the name of.
+        """Return the code snippets that import a name in which one of these words stands whole.
 
         A class is named without an import too by what belongs to its package: of a word in capitals it is enough that a
         snippet says it.
