@@ -435,6 +435,23 @@ async def test_answers_of_a_common_memory_name_who_else_told_something(
         assert "Ada" not in answers["ada", tool], tool
 
 
+async def test_what_somebody_else_told_is_named_where_it_is_reached_over_relations(
+    house: HttpHouse, settings: Settings, project: Path
+) -> None:
+    house.served = ServedMemory.choose(settings, project, "acme")
+    _, ada = house.give_token("Ada <ada@example.org>")
+    _, bob = house.give_token("Bob <bob@example.org>")
+    answers = []
+    async with house.serving():
+        async with house.session(ada) as session:
+            await session.call_tool("remember_fact", {"fact": "Tickets are kept in PostgreSQL."})
+        for token in (ada, bob):
+            async with house.session(token) as session:
+                answers.append(str((await session.call_tool("find_related", {"topic": "PostgreSQL"})).content))
+    assert all("Tickets are kept in PostgreSQL." in answer for answer in answers)
+    assert ["Ada" in answer for answer in answers] == [False, True]
+
+
 @pytest.mark.parametrize("said", ["1234", "12345678", "12345678-1234-4234-8234-123456789abc"])
 async def test_what_somebody_else_told_is_not_forgotten_by_the_beginning_of_its_id_either(
     house: HttpHouse, settings: Settings, project: Path, monkeypatch: pytest.MonkeyPatch, said: str

@@ -160,7 +160,8 @@ def render_related(answer: RelatedOut) -> str:
 def _format_place(item: RelatedItemOut) -> str:
     where = f"{quote_name(item['path'])}:{item.get('line', 1)}" if "path" in item else ""
     name = quote_name(item["symbol"]) if "symbol" in item else ""
-    return "".join(f"{part}; " for part in (where, name) if part)
+    author = f"by {quote_name(item['author'])}" if "author" in item else ""
+    return "".join(f"{part}; " for part in (where, name, author) if part)
 
 
 def render_remembered(answer: RememberedOut, verb: str) -> str:

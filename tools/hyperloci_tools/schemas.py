@@ -140,7 +140,7 @@ class ContradictionsOut(TypedDict):
 
 
 class RelatedItemOut(TypedDict):
-    """A memory reached over relations."""
+    """A memory reached over relations; `author` if somebody else told it."""
 
     id: str
     content: str
@@ -152,6 +152,7 @@ class RelatedItemOut(TypedDict):
     path: NotRequired[str]
     line: NotRequired[int]
     symbol: NotRequired[str]
+    author: NotRequired[str]
 
 
 class RelatedOut(TypedDict):

@@ -114,6 +114,7 @@ class RelatedHit:
     """A memory reached over relations. `direction` is out, in or both; `distance` counts hyperedges crossed.
 
     `path`, `line` and `symbol` say where: of what speaks of the start, the line on which it does; else the first.
+    `author` is who told it, if somebody else did.
     """
 
     id: str
@@ -126,6 +127,7 @@ class RelatedHit:
     path: str | None = None
     line: int | None = None
     symbol: str | None = None
+    author: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

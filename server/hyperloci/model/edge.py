@@ -47,7 +47,7 @@ class WantedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedMemory:
-    """A node reached over a hyperedge from another one, `source_key`."""
+    """A node reached over a hyperedge from another one, `source_key`; `author` is who told it, if somebody else did."""
 
     node_id: NodeId
     node_key: NodeKey
@@ -58,3 +58,4 @@ class RelatedMemory:
     confidence: float
     automatic: bool
     source_key: NodeKey
+    author: str | None = None

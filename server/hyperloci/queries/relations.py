@@ -96,6 +96,7 @@ class RelationService:
                     path=place.path,
                     line=place.line_start,
                     symbol=place.symbol or " > ".join(place.section_path) or None,
+                    author=item.author,
                 )
                 for item, place in zip(found, places, strict=True)
             ),

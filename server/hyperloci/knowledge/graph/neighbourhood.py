@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.errors import BadRequestError
+from hyperloci.model.author import name_other
 from hyperloci.model.edge import RelatedMemory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, MENTIONS, NodeKey, fold_label
 from hyperloci.names import suggest_value
@@ -87,19 +88,22 @@ def find_related(
         nearest = sorted(reached, key=lambda key: _place_of(reached[key], order))[:limit]
         found = [reached[key] for key in nearest]
         nodes = store.nodes.get_by_keys(item.step.target for item in found)
+    asker = store.nodes.signature.asker
     return [
         RelatedMemory(
-            node_id=nodes[item.step.target].id,
+            node_id=node.id,
             node_key=item.step.target,
-            content=nodes[item.step.target].content,
+            content=node.content,
             label=item.step.label,
             direction=item.step.direction,
             distance=item.distance,
             confidence=item.confidence,
             automatic=item.step.automatic,
             source_key=item.step.source,
+            author=name_other(node.author, node.origin, asker),
         )
         for item in found
+        for node in [nodes[item.step.target]]
     ]
 
 
