@@ -130,6 +130,26 @@ def test_what_was_asked_before_the_users_last_words_is_answered_already() -> Non
     assert find_answered_questions([TurnView(0, USER, ANSWER)], 0) == ()
 
 
+def test_what_follows_the_last_item_behind_an_empty_line_answers_no_question() -> None:
+    answer = "1. own table\n\n2. only hidden\n\nAlso, we never deploy on Fridays."
+    turns = [TurnView(0, ASSISTANT, REPLY), TurnView(1, USER, answer)]
+    assert [answer[each.start : each.end].strip() for each in find_answered_questions(turns, 1)] == [
+        "1. own table",
+        "2. only hidden",
+    ]
+    before, _ = describe_sentence(turns, 1, len(turns[1].sentences) - 1)
+    assert not before.startswith("2. Deletion")
+
+
+def test_an_item_goes_on_the_last_list_that_lacks_it() -> None:
+    reply = "1. Which colours?\n1. Red?\n2. Or blue?\n2. Which fonts?\n3. Which size?"
+    assert [each.text for each in read_answers("1. red\n2. mono\n3. ten", reply)] == [
+        "1. Which colours?",
+        "2. Which fonts?",
+        "3. Which size?",
+    ]
+
+
 def test_a_long_question_is_cut_at_a_word() -> None:
     asked = read_answers("1. yes\n2. no", f"1. {'Is this so, and that too ' * 20}?\n2. Is it?")
     assert len(asked[0].text) <= QUESTION_CHARS + len("1. ")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
@@ -42,6 +43,9 @@ _INLINE: Final = re.compile(r"(?<![^\s(])(?P<mark>\d|[A-Za-z])(?P<sign>[.):]?)[ 
 _FIRST: Final = frozenset({"1", "a"})
 """What a list begins with."""
 
+_EMPTY_LINE: Final = re.compile(r"\n[ \t]*+\r?\n")
+"""Ends the last item: what follows answers no question (`3. old ones`, then `Thanks!`)."""
+
 _BULLET: Final = re.compile(r"^[-*•]\s+")
 
 
@@ -66,7 +70,8 @@ def find_answered_questions(turns: Sequence[TurnView], at: int) -> tuple[Answere
     for reply in _list_replies(turns[:at]) if given else ():
         asked = _match_lists(tuple(mark for mark, _ in given), reply.text[:MAX_READ_CHARS])
         if asked:
-            ends = [*(start for _, start in given[1:]), len(turn.text)]
+            over = _EMPTY_LINE.search(turn.text, given[-1][1])
+            ends = [*(start for _, start in given[1:]), over.start() if over else len(turn.text)]
             return tuple(
                 AnsweredQuestion(text, reply, start, end)
                 for text, (_, start), end in zip(asked, given, ends, strict=True)
@@ -128,12 +133,18 @@ def _list_questions(reply: str) -> list[dict[str, str]]:
     """Return the lists of a reply, each with what stands under a mark: the item, and below it what belongs to it."""
     rows: list[list[re.Match[str]]] = []
     inline = _list_inline_questions(reply)
+    awaiting: dict[tuple[str, bool, int], list[list[re.Match[str]]]] = defaultdict(list)
+    """The lists that an item would go on, by its indent and its place: of several it goes on the last."""
     for item in _ITEM.finditer(reply):
-        row = next((row for row in reversed(rows) if _goes_on(row, item)), None)
-        if row is not None:
-            row.append(item)
+        indent, (is_number, number) = item["indent"], _place(item["mark"].lower())
+        if going_on := awaiting[indent, is_number, number]:
+            row = going_on.pop()
         elif item["mark"].lower() in _FIRST:
-            rows.append([item])
+            rows.append(row := [])
+        else:
+            continue
+        row.append(item)
+        awaiting[indent, is_number, number + 1].append(row)
     return inline + [
         {
             item["mark"].lower(): reply[item.start("text") : min(end, item.end() + ASKING_CHARS)]
@@ -168,11 +179,6 @@ def _follows(mark: str, other: str) -> bool:
     """Return whether one mark is the next after another in its row."""
     is_number, number = _place(mark)
     return _place(other) == (is_number, number + 1)
-
-
-def _goes_on(row: Sequence[re.Match[str]], item: re.Match[str]) -> bool:
-    """Return whether an item is the next one of a list."""
-    return bool(item["indent"] == row[0]["indent"]) and _follows(row[-1]["mark"].lower(), item["mark"].lower())
 
 
 def _shorten(question: str) -> str:
