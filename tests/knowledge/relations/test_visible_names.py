@@ -54,7 +54,7 @@ def test_the_only_function_of_c_that_nothing_includes_is_doubtful(code: Linked) 
         {
             "a/tool.c": "".join(f"{c_function(name)}\n" for name in ("print_usage", "basename", "test_cond")),
             "b/main.c": c_function("run", "return print_usage(basename(y));"),
-            "b/test.c": "#define test_cond(x) (x)\n\n" + c_function("check", "return test_cond(y);"),
+            "b/test.c": "#  define\ttest_cond(x) (x)\n\n" + c_function("check", "return test_cond(y);"),
         }
     )
     assert called_by(code, "b/main.c:run") == {"a/tool.c:print_usage"}

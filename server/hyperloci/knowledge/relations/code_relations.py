@@ -7,6 +7,7 @@ parameter in the same snippet means nothing here.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -61,6 +62,7 @@ TEMPLATES: Final = frozenset({"astro", "svelte", "vue"})
 
 _NEVER_OVERRIDDEN: Final = frozenset({"constructor", "operator="})
 
+_MACRO: Final = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++(\w++)\(", re.MULTILINE)
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
 
 
@@ -202,7 +204,7 @@ class CodeRules:
             ):
                 return None
             if row.language in C_FAMILY and not self._names.is_included(target):
-                return (target, ONLY) if has_several_words(name) and not self._has_macro(name) else None
+                return (target, ONLY) if has_several_words(name) and name not in self._macros else None
             if len(parts) == 1 and not self._is_called_on_this(row, target):
                 # It may be one on what a lambda is of: `with(path) { commonResolve() }`.
                 return (target, ONLY) if find_only_methods(self._world, [name], self._is_macro_test) else None
@@ -216,9 +218,10 @@ class CodeRules:
         text = row.content.replace(f"{said}!", "") if self._names.kind_of(target) == "function" else row.content
         return bool(target.symbol) and (SEPARATOR.search(said) is not None or is_called_bare(text, said))
 
-    def _has_macro(self, name: str) -> bool:
-        """Say whether a file of C or C++ has a macro of that name itself: a short one is no symbol."""
-        return any(f"define {name}(" in row.content for rows in self._written.values() for row in rows)
+    @functools.cached_property
+    def _macros(self) -> frozenset[str]:
+        """The macros with parameters that a file of C or C++ has itself: a short one is no symbol."""
+        return frozenset(name for rows in self._written.values() for row in rows for name in _MACRO.findall(row.content))
 
     def _is_called_on_this(self, row: LinkableSnippet, target: RelationTarget) -> bool:
         """Say whether a bare call of an extension function of Kotlin may be one on the object that the caller is of."""
