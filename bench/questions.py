@@ -9,10 +9,10 @@ Beside it stand, over the same memories in the same run: grep with three words t
 memories of files, of `why` those of commits, with the most of them, then with the most occurrences), FTS5's `bm25()`
 over the question's words, and meaning alone (strategy `e1_only`).
 
-Every second question of a kind is held out, and nine repositories are as a whole (`--repositories
-thor,cjson,gson,requests,commander,viper,bat,jinja,sinatra`): constants of ranking were chosen on the others (`--half
-tuning`) and on nine repositories that count in no goal (`--repositories
-fd,cobra,mux,ky,hyperfine,click,express,okio,hiredis`). `--changelog N` asks N entries of each `CHANGELOG.md`
+Every second question of a kind is held out, and seven repositories are as a whole (`--repositories
+thor,cjson,gson,requests,commander,jinja,sinatra`): constants of ranking were chosen on the others (`--half tuning`) and
+on eleven repositories that count in no goal (`--repositories
+fd,cobra,mux,ky,hyperfine,click,express,okio,hiredis,viper,bat`). `--changelog N` asks N entries of each `CHANGELOG.md`
 as reasons instead, whose answer is the commit with their number; grep has their three longest words.
 """
 
