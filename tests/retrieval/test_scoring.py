@@ -14,6 +14,7 @@ from hyperloci.retrieval.rank_fusion import reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import (
     LONG_TURN_WEIGHT,
     SHORT_TURN_WEIGHT,
+    Scores,
     choose_dense_weight,
     combine_scores,
     show_score,
@@ -36,6 +37,11 @@ def test_meaning_and_words_both_count(store: Store) -> None:
     assert scores[both.key].total > scores[words.key].total
     assert scores[words.key].spaces == {"e1": 0.1, "e6": 1.0}
     assert scores[meaning.key].dominant() == "e1"
+
+
+def test_what_no_space_brings_is_not_the_space_that_speaks_most() -> None:
+    parts = {"e6": 0.05, "e9": 0.04, "commits": 0.2, "nearby_code": 0.1}
+    assert Scores(spaces={"e6": 0.1, "e9": 0.1}, parts=parts, total=0.39).dominant() == "e6"
 
 
 def test_without_vectors_words_decide_alone(store: Store) -> None:

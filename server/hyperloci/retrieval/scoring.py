@@ -101,7 +101,7 @@ _MEANING_ONLY: Final = Perspective(meaning=1.0, views={})
 
 
 WRITTEN: Final = "commits"
-NEARBY: Final = "nearby"
+NEARBY: Final = "nearby_code"
 """The parts of a score that no space brings: the commits that wrote the lines of a piece of code, and what stands near
 it (`sources.nearby_code`)."""
 
@@ -131,7 +131,8 @@ class Scores:
 
     def dominant(self) -> str:
         """Return the space that speaks most for this memory."""
-        return max(self.parts, key=lambda space: self.parts[space], default="e6")
+        speaking = (name for name in self.parts if name not in (WRITTEN, NEARBY))
+        return max(speaking, key=lambda space: self.parts[space], default="e6")
 
 
 def show_score(total: float) -> float:
