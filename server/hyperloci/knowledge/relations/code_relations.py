@@ -221,7 +221,9 @@ class CodeRules:
     @functools.cached_property
     def _macros(self) -> frozenset[str]:
         """The macros with parameters that a file of C or C++ has itself: a short one is no symbol."""
-        return frozenset(name for rows in self._written.values() for row in rows for name in _MACRO.findall(row.content))
+        return frozenset(
+            name for rows in self._written.values() for row in rows for name in _MACRO.findall(row.content)
+        )
 
     def _is_called_on_this(self, row: LinkableSnippet, target: RelationTarget) -> bool:
         """Say whether a bare call of an extension function of Kotlin may be one on the object that the caller is of."""

@@ -161,10 +161,8 @@ class Nodes:
         """Return the fields that ranking needs of the existing nodes; takes a third of the time of `get_by_keys`."""
         cursor = self._connection.cursor()
         cursor.row_factory = None
-        rows = cursor.execute(
-            f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
-            (encode_keys(keys),),
-        )
+        wanted = (encode_keys(keys),)
+        rows = cursor.execute(f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))", wanted)
         return {
             row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]), row[9]))
             for row in rows
