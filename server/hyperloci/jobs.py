@@ -83,14 +83,14 @@ class MaintenanceContext:
         now, (at, before, leapt_at) = self.clock(), self._read_seen()
         if now - at > LEAP_MS:
             return at
-        return before if before + LEAP_MS < now < leapt_at + LEAP_MS else now
+        return before if _is_unconfirmed(before, leapt_at, now) else now
 
     def note_time(self) -> None:
         """Note that upkeep is at work now, for `believed_time`; it is written once an hour."""
         now, (at, before, leapt_at) = self.clock(), self._read_seen()
         if self.store.meta.get(_SEEN) and 0 <= now - at < HOURLY:
             return
-        if not before + LEAP_MS < now < leapt_at + LEAP_MS:
+        if not _is_unconfirmed(before, leapt_at, now):
             before = leapt_at = 0
         leapt_at = min(leapt_at, now)  # Set back in part, it may be right: it has a week to go from here.
         if now - at > LEAP_MS:
@@ -141,3 +141,8 @@ class MaintenanceJob:
     name: str
     every_ms: int
     run: Callable[[MaintenanceContext], int]
+
+
+def _is_unconfirmed(before: int, leapt_at: int, now: int) -> bool:
+    """Tell whether a leap of the clock from one time to another has neither been confirmed nor taken back by now."""
+    return before + LEAP_MS < now < leapt_at + LEAP_MS

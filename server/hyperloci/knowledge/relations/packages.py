@@ -94,7 +94,7 @@ def is_hidden(path: str, row: LinkableSnippet) -> bool:
         # A trait's are called with it; those of an impl without `pub` are its own, or what a trait asks for.
         return kind == "method" and not signature.startswith("pub")
     if row.language in _PRIVATE:
-        return not {"private", "fileprivate"}.isdisjoint(_LEADING_WORDS.match(signature)[0].split())  # type: ignore[index]
+        return not {"private", "fileprivate"}.isdisjoint(_LEADING_WORDS.findall(signature)[0].split())
     return False
 
 
