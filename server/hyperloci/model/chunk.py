@@ -28,6 +28,7 @@ class CodeFacts:
         calls: names called inside, as written (`client.fetch`), unique, in order of first use.
         imports: modules or names imported inside, unique, in order.
         bases: classes or interfaces it extends or implements.
+        declared: whether it is a method without a body: of an interface, a trait, an abstract class.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class CodeFacts:
     calls: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -212,7 +212,7 @@ interface I extends J {
   m(): void;
 }
 """,
-        symbols=("A", "A.constructor", "A.m", "N", "N.q", "I"),
+        symbols=("A", "A.constructor", "A.m", "N", "N.q", "I", "I.m"),
         signature=("A", "export class A<T> extends B<T> implements C, D"),
         docstring=("A", "The widget."),
         imports=("./b",),
@@ -298,7 +298,7 @@ public class A<T> extends B<T> implements C, D {
     interface I { void z(); }
 }
 """,
-        symbols=("A", "A.run", "A.I"),
+        symbols=("A", "A.run", "A.I", "A.I.z"),
         signature=("A.run", "public void run(int a) throws E"),
         docstring=("A", "Does it."),
         imports=("java.util.*", "a.B.c"),
@@ -555,6 +555,20 @@ def test_every_row_of_the_table_has_a_sample_and_its_grammar() -> None:
         assert parse_outline(row, "") is not None
 
 
+def test_a_declared_method_is_a_chunk_with_its_comment_where_its_interface_is_one() -> None:
+    long = "interface Store {\n  // Reads.\n  readToken(id: string): string;\n\n  size: number;\n}\n"
+    chunks = chunk_code("a.ts", long)
+    assert [(chunk.position.symbol, facts(chunk).declared) for chunk in chunks] == [
+        ("Store", False),
+        ("Store.readToken", True),
+    ]
+    assert (facts(chunks[1]).kind, facts(chunks[1]).docstring) == ("method", "Reads.")
+    assert facts(chunks[1]).signature == "readToken(id: string): string"
+    assert_partition(long, chunks)
+    short = "interface Store {\n  readToken(id: string): string;\n}\n"
+    assert [chunk.position.symbol for chunk in chunk_code("a.ts", short)] == [None]
+
+
 def test_a_method_knows_its_class_also_from_outside_of_it() -> None:
     go, cpp = SAMPLES["go"], SAMPLES["cpp"]
     area = by_symbol(go.path, go.text)["Square.Area"]
@@ -796,6 +810,7 @@ def test_the_share_that_parses_counts_what_stands_in_errors() -> None:
         parent=None,
         chunked=True,
         part=False,
+        declared=False,
         signature="",
         comment="",
     )

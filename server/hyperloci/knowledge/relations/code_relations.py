@@ -30,7 +30,13 @@ from hyperloci.knowledge.relations.name_resolution import (
     NameResolver,
     RelationTarget,
 )
-from hyperloci.knowledge.relations.only_methods import ONLY, find_only_methods, has_several_words, split_words
+from hyperloci.knowledge.relations.only_methods import (
+    ONLY,
+    SymbolPlace,
+    find_only_methods,
+    has_several_words,
+    split_words,
+)
 from hyperloci.knowledge.relations.packages import C_FAMILY, NEEDS_NEW, PACKAGED
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
@@ -156,7 +162,7 @@ class CodeRules:
 
     def _find_calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         calls = row.facts.get("calls", ())
-        only = find_only_methods(self._world, [SEPARATOR.split(said)[-1] for said in calls], self._is_macro_test)
+        only = find_only_methods(self._world, [SEPARATOR.split(said)[-1] for said in calls], self._narrow_namesakes)
         for said in calls:
             found = self._resolve_call(row, said) or self._find_only_method(row, said, only)
             if found is None:
@@ -207,7 +213,7 @@ class CodeRules:
                 return (target, ONLY) if has_several_words(name) and name not in self._macros else None
             if len(parts) == 1 and not self._is_called_on_this(row, target):
                 # It may be one on what a lambda is of: `with(path) { commonResolve() }`.
-                return (target, ONLY) if find_only_methods(self._world, [name], self._is_macro_test) else None
+                return (target, ONLY) if find_only_methods(self._world, [name], self._narrow_namesakes) else None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
         if len(parts) == 1 and row.language not in OPEN_SCOPE | TEMPLATES and is_called_bare(row.content, said):
             return None if is_bound(row, said) else self._find_method_above(row, said)
@@ -234,6 +240,30 @@ class CodeRules:
         own = {*self._view.receivers.get(symbol, ()), self._names.enclosing_class(self._view, symbol) or ""}
         return any(self._names.is_kind_of(self._view, said, types) for said in own if said)
 
+    def _narrow_namesakes(self, places: Sequence[SymbolPlace]) -> Sequence[SymbolPlace]:
+        """Return of things with one name the one with a body, or the one method that all others stand for."""
+        called = [place for place in places if not self._is_macro_test(*place)]
+        if len(called) < 2:
+            return called
+        declared = [place for place in called if self._has_no_body(*place)]
+        written = [place for place in called if place not in declared]
+        if len(written) == 1:
+            return written
+        return declared if len(declared) == 1 and self._stand_for(written, declared[0]) else called
+
+    def _has_no_body(self, path: str, symbol: str) -> bool:
+        view = self._world.view(path)
+        return view is not None and symbol in view.bodiless
+
+    def _stand_for(self, places: Sequence[SymbolPlace], declared: SymbolPlace) -> bool:
+        """Say whether methods are what a declared one means; in Go, where nothing says so, they are."""
+        for path, symbol in places:
+            view, (owner, _, name) = self._world.view(path), symbol.rpartition(".")
+            above = self._names.find_inherited_method(view, owner, name) if view and owner else None
+            if (view is None or view.language != "go") and (above is None or (above.path, above.symbol) != declared):
+                return False
+        return True
+
     def _is_macro_test(self, path: str, symbol: str) -> bool:
         """Say whether a symbol is a test of GoogleTest: many are named after what they test."""
         if self._view.language not in C_FAMILY or not self._world.is_test(path):
@@ -254,7 +284,7 @@ class CodeRules:
         return None if inherited is None else (inherited, INHERITED)
 
     def _find_only_method(
-        self, row: LinkableSnippet, said: str, only: Mapping[str, tuple[str, str]]
+        self, row: LinkableSnippet, said: str, only: Mapping[str, SymbolPlace]
     ) -> tuple[RelationTarget, float] | None:
         """Resolve `editor.edit_files`, of whose receiver nothing is known, where one method alone has that name."""
         parts = SEPARATOR.split(said)

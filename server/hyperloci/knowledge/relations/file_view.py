@@ -72,6 +72,7 @@ class FileView:
         overrides: methods that say that they stand for one from above.
         receivers: the types that extension functions of Kotlin are called on, with "" for a namesake that is none.
         tests: tests of GoogleTest, which no code calls.
+        bodiless: methods that are declared and have no body: another stands for them where they are called.
         includes: files of this project that a file of C or C++ includes; `declares`: what a header may declare.
         bound: names that it gives a meaning of its own, found or not: no file of `stars` has a say in them.
         head: the snippet that stands for the file.
@@ -91,6 +92,7 @@ class FileView:
     overrides: frozenset[str]
     receivers: Mapping[str, frozenset[str]]
     tests: frozenset[str]
+    bodiless: frozenset[str]
     includes: tuple[str, ...]
     declares: frozenset[str]
     bound: frozenset[str]
@@ -144,6 +146,7 @@ def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleI
         overrides=_find_symbols(rows, is_override),
         receivers=_list_receivers(rows),
         tests=_find_symbols(rows, is_macro_test),
+        bodiless=_find_symbols(rows, lambda row: bool(row.facts.get("declared"))),
         includes=tuple(dict.fromkeys(file for row in rows for file in _read_includes(path, row, modules))),
         declares=frozenset(name for row in rows for name in read_declared(path, row)),
         bound=frozenset(bound) if stars else frozenset(),

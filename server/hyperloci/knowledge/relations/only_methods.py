@@ -16,6 +16,9 @@ MIN_WORDS: Final = 2
 MAX_NAMESAKES: Final = 20
 """Things of one name that are looked at: all but one may be tests that are named after it."""
 
+SymbolPlace = tuple[str, str]
+"""The path of a file, and a symbol in it."""
+
 _LETTERS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WORD_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -23,7 +26,7 @@ _WORD_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 class NamedSymbols(Protocol):
     """Looks symbols of a project up by their names."""
 
-    def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
+    def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[SymbolPlace]]:
         """Return the (path, symbol) of the project's symbols that are, or end in, each of these names."""
         ...
 
@@ -34,14 +37,19 @@ def split_words(name: str) -> set[str]:
 
 
 def find_only_methods(
-    world: NamedSymbols, names: Sequence[str], is_uncalled: Callable[[str, str], bool]
-) -> dict[str, tuple[str, str]]:
-    """Return the path and symbol of the one thing that the project has by each of these names, where it has one."""
+    world: NamedSymbols, names: Sequence[str], narrow: Callable[[Sequence[SymbolPlace]], Sequence[SymbolPlace]]
+) -> dict[str, SymbolPlace]:
+    """Return the path and symbol of the one thing that the project has by each of these names, where it has one.
+
+    Args:
+        world: the project.
+        names: names of what is called.
+        narrow: returns of things of one name those that a call may mean.
+    """
     asked = sorted({name for name in names if has_several_words(name)})
     found = world.symbols_named(asked) if asked else {}
-    few = {name: places for name, places in found.items() if len(places) <= MAX_NAMESAKES}
-    called = {name: [place for place in places if not is_uncalled(*place)] for name, places in few.items()}
-    return {name: places[0] for name, places in called.items() if len(places) == 1}
+    few = {name: narrow(places) for name, places in found.items() if len(places) <= MAX_NAMESAKES}
+    return {name: places[0] for name, places in few.items() if len(places) == 1}
 
 
 def has_several_words(name: str) -> bool:

@@ -165,6 +165,7 @@ def _facts_of_piece(outline: Outline, piece: CodePiece, item: Definition | None)
         calls=calls,
         imports=imports,
         bases=outline.bases.get(piece.owner, ()) if piece.is_head else (),
+        declared=item.declared and not piece.is_loose,
     )
 
 

@@ -20,6 +20,9 @@ _MAX_WRAPPED: Final = 64
 
 _KINDS: Final = ("class", "function", "other", "namespace")
 
+_INTERFACE: Final = "interface_declaration"
+"""One of TypeScript has methods, however few lines it has."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
@@ -35,6 +38,7 @@ class Definition:
         parent: index of the definition it stands in.
         chunked: whether it may be a chunk of its own.
         part: whether it only declares or holds a value.
+        declared: whether it is a method that has no body here.
         signature: its header on one line.
         comment: what the comment right above it says.
     """
@@ -50,6 +54,7 @@ class Definition:
     parent: int | None
     chunked: bool
     part: bool
+    declared: bool
     signature: str
     comment: str
 
@@ -109,19 +114,21 @@ def _make_definition(
 ) -> Definition:
     kind, _, suffix = match.capture.partition(".")
     owner = match.parts[-2] if len(match.parts) > 1 else _owner_name(above)
-    chunked = suffix == "" or (suffix == "inline" and _count_lines(match.outer) >= INLINE_LINES)
+    declared = suffix == "declared" and above is not None and above.is_class and above.chunked
+    chunked = suffix == "" or declared or (suffix == "inline" and _count_lines(match.outer) >= INLINE_LINES)
     return Definition(
         name=match.parts[-1],
         qualname=".".join(((above.qualname,) if above else ()) + match.parts),
         owner=owner,
         kind="method" if kind == "function" and owner else "other" if kind == "namespace" else kind,
-        is_class=kind == "class" or (kind == "other" and not suffix),
+        is_class=kind == "class" or (kind == "other" and (not suffix or match.node.type == _INTERFACE)),
         start=span[0],
         end=span[1],
         lead=leads[0].start if leads else span[0],
         parent=parent,
         chunked=chunked,
-        part=suffix == "part",
+        part=suffix == "part" or (suffix == "declared" and not declared),
+        declared=declared,
         signature=_signature_of(source, language, match) if chunked else "",
         comment=comment_text([source.text[lead.start : lead.end] for lead in leads if lead.is_comment]),
     )

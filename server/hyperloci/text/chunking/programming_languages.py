@@ -6,7 +6,8 @@ capture the same node the last one wins. A kind (`class`, `function`, `other`, `
 
 - none: the definition is a chunk of its own;
 - `.inline`: only from `INLINE_LINES` lines on, else it stays with the code around it;
-- `.part`: never; it is a symbol that facts may be anchored to, inside its neighbours' chunk.
+- `.part`: never; it is a symbol that facts may be anchored to, inside its neighbours' chunk;
+- `.declared`: a method without a body, a chunk of its own where what declares it (an interface, a trait) is one.
 
 `facts` finds what chunks say of themselves: `@comment`, `@doc` (a docstring), `@lead` (an attribute in front of a
 definition), `@call` (what is called), `@invocation` (a call whose callee ends where its arguments begin), `@import`,
@@ -173,7 +174,8 @@ _TYPESCRIPT_DEFINITIONS: Final = (
     (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @function.inline
     (function_signature name: (_) @name) @function.part
     (method_signature name: (_) @name) @function.part
-    (abstract_method_signature name: (_) @name) @function.part
+    (interface_body (method_signature name: (_) @name) @function.declared)
+    (abstract_method_signature name: (_) @name) @function.declared
 """
 )
 _TYPESCRIPT_FACTS: Final = (
@@ -222,7 +224,7 @@ _GO = Language(
         (type_spec name: (_) @name type: (struct_type)) @class
         (type_spec name: (_) @name type: (interface_type)) @other
         (type_alias name: (_) @name) @other.inline
-        (method_elem name: (_) @name) @function.part
+        (method_elem name: (_) @name) @function.declared
         (source_file (const_declaration (const_spec name: (_) @name) @other.part))
         (source_file (var_declaration (var_spec name: (_) @name) @other.part))
         (source_file (var_declaration (var_spec_list (var_spec name: (_) @name) @other.part)))
@@ -244,7 +246,7 @@ _RUST = Language(
     grammar="tree_sitter_rust",
     definitions="""
         (function_item name: (_) @name) @function
-        (function_signature_item name: (_) @name) @function.part
+        (function_signature_item name: (_) @name) @function.declared
         (struct_item name: (_) @name) @class
         (union_item name: (_) @name) @class
         (impl_item type: (_) @name) @class
@@ -285,7 +287,7 @@ _JAVA = Language(
         (enum_declaration name: (_) @name) @other
         (annotation_type_declaration name: (_) @name) @other
         (method_declaration name: (_) @name body: (_)) @function
-        (method_declaration name: (_) @name !body) @function.part
+        (method_declaration name: (_) @name !body) @function.declared
         (constructor_declaration name: (_) @name) @function
         (compact_constructor_declaration name: (_) @name) @function
         (field_declaration declarator: (variable_declarator name: (_) @name) @other.part)
@@ -390,7 +392,7 @@ _C_SHARP = Language(
         (enum_declaration name: (_) @name) @other
         (namespace_declaration name: (_) @name) @namespace
         (method_declaration name: (_) @name body: (_)) @function
-        (method_declaration name: (_) @name !body) @function.part
+        (method_declaration name: (_) @name !body) @function.declared
         (constructor_declaration name: (_) @name) @function
         (local_function_statement name: (_) @name) @function
         (property_declaration name: (_) @name) @other.inline
@@ -447,7 +449,7 @@ _PHP = Language(
         (enum_declaration name: (_) @name) @other
         (namespace_definition name: (_) @name body: (_)) @namespace
         (method_declaration name: (_) @name body: (_)) @function
-        (method_declaration name: (_) @name !body) @function.part
+        (method_declaration name: (_) @name !body) @function.declared
         (function_definition name: (_) @name) @function
         (const_declaration (const_element (name) @name)) @other.part
         (property_declaration (property_element name: (variable_name (name) @name) @other.part))
@@ -479,7 +481,7 @@ _KOTLIN = Language(
     definitions="""
         (class_declaration name: (_) @name) @class
         (object_declaration name: (_) @name) @class
-        (function_declaration name: (_) @name) @function.part
+        (function_declaration name: (_) @name) @function.declared
         (function_declaration name: (_) @name (function_body)) @function
         (source_file (property_declaration (variable_declaration (identifier) @name)) @other.part)
         (class_body (property_declaration (variable_declaration (identifier) @name)) @other.part)
@@ -510,7 +512,7 @@ _SWIFT = Language(
         (protocol_declaration name: (_) @name) @other
         (function_declaration name: (simple_identifier) @name) @function
         (init_declaration "init" @name) @function
-        (protocol_function_declaration name: (simple_identifier) @name) @function.part
+        (protocol_function_declaration name: (simple_identifier) @name) @function.declared
         (property_declaration name: (pattern) @name) @other.part
         (typealias_declaration name: (type_identifier) @name) @other.part
     """,
@@ -536,7 +538,7 @@ _SCALA = Language(
         (trait_definition name: (_) @name) @other
         (enum_definition name: (_) @name) @other
         (function_definition name: (_) @name) @function
-        (function_declaration name: (_) @name) @function.part
+        (function_declaration name: (_) @name) @function.declared
         (given_definition name: (_) @name) @other.inline
         (type_definition name: (_) @name) @other.part
         (package_object name: (_) @name) @class
