@@ -1,4 +1,4 @@
-"""Labelled sessions: coding sessions written for training, with what a good note-taker keeps of them.
+"""Labelled sessions: coding sessions with what a good note-taker keeps of them, written for training or published.
 
 `bench/data/sessions/README.md` describes the format.
 """
@@ -12,6 +12,9 @@ from pathlib import Path
 from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER, Sentence, TurnView
 
 FOLDER = Path(__file__).parent / "data" / "sessions"
+PUBLISHED = FOLDER.with_name("sessions_published")
+"""Sessions that people had with their agents and published; the name of a part ends in a number."""
+
 SPEAKERS = {"U": USER, "A": ASSISTANT, "T": ACTION}
 
 
@@ -33,11 +36,12 @@ class KeptStatement:
 
 @dataclass(slots=True)
 class LabelledTurn:
-    """A turn with its labels: what to keep of it, and quotes that look like it and are not to be kept."""
+    """A turn with its labels: what to keep of it, quotes that look like it and are not to be kept, and weak ones."""
 
     view: TurnView
     kept: list[KeptStatement] = field(default_factory=list)
     never: list[str] = field(default_factory=list)
+    weak: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +94,9 @@ def _add_label(sessions: list[list[LabelledTurn]], line: str, number: int) -> No
         kept = _read_kept(parts)
         turn.kept.append(kept)
         quote = kept.quote
-    elif sign == "-":
+    elif sign in {"-", "~"}:
         quote = rest.partition(" | ")[2].strip().replace("\\n", "\n")
-        turn.never.append(quote)
+        (turn.never if sign == "-" else turn.weak).append(quote)
     else:
         raise ValueError(f"line {number}: neither a turn nor a label: {line!r:.80}")
     if quote not in turn.view.text:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench._labelled_sessions import FOLDER, LabelledProject, read_projects, read_sessions
+from bench._labelled_sessions import FOLDER, PUBLISHED, LabelledProject, read_projects, read_sessions
+from bench.train_extraction import is_published, read_samples
 from hyperloci.conversations.consolidation.turn_view import ACTION, ASSISTANT, USER
 
 KINDS = {
@@ -126,3 +127,27 @@ def test_every_changed_mind_says_which_statements_it_ends(name: str) -> None:
             assert change["text"].strip() and change["how"] in {*EFFECTS, "none"}, change
             assert set(change["replaces"]) <= set(range(len(row["living"]))), change
             assert bool(change["replaces"]) == (change["how"] != "none"), change
+
+
+def test_published_sessions_say_what_is_kept_what_is_weak_and_what_is_not() -> None:
+    projects = list(read_projects(PUBLISHED))
+    turns = [turn for project in projects for session in project.sessions for turn in session]
+
+    assert all(is_published(project.name) for project in projects) and len(projects) >= 8
+    assert {label.kind for turn in turns for label in turn.kept} <= KINDS
+    assert all(
+        sum(len(part) for part in parts) > 400
+        for parts in zip(*((turn.kept, turn.never, turn.weak) for turn in turns), strict=True)
+    )
+    for project in projects:
+        names = [label.name for session in project.sessions for turn in session for label in turn.kept]
+        assert len(set(names)) == len(names), project.name
+
+
+def test_of_a_weak_statement_nothing_is_learned() -> None:
+    said = "U: Use bun here. Tests are slow.\n+ a constraint 2 | Use bun here. | about: - | old: -\n"
+    sessions = read_sessions(f"## session 2026-01-01\n{said}~ b fact 1 | Tests are slow.\n")
+
+    (sample,) = read_samples([LabelledProject("minsky-1", sessions)])
+
+    assert sample.label is not None and sample.label.name == "a"
