@@ -267,6 +267,15 @@ def test_requests_thanks_quotations_code_and_logs_are_left_alone(text: str) -> N
     assert found((USER, text)) == []
 
 
+def test_files_that_are_only_pointed_at_are_no_statement_however_sure_the_scorer_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(type(heuristics.load_weights()), "score", lambda *_: 0.9)
+
+    assert found((USER, r"@c:\project\terminals\1.txt:406-410 @src/app.py")) == []
+    assert found((USER, "@src/app.py stays as it is."))
+
+
 ADVICE = [
     "You should use PostgreSQL because SQLite locks.",
     "Here are some decisions you may have to make:",

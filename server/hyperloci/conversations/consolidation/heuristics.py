@@ -199,8 +199,8 @@ def _find_in_turn(turns: Sequence[TurnView], at: int, reading: ReadingSession | 
     turn, weights = turns[at], load_weights()
     unread = range(READ_AT_ENDS, len(turn.sentences) - READ_AT_ENDS)
     scores = [
-        0.0 if number in unread else weights.score(read_features(turns, at, number))
-        for number in range(len(turn.sentences))
+        0.0 if number in unread or _only_points(sentence.text) else weights.score(read_features(turns, at, number))
+        for number, sentence in enumerate(turn.sentences)
     ]
     gate = _choose_gate(turns, at)
     if turn.speaker == USER:
@@ -375,6 +375,11 @@ def _is_framing(turn: TurnView, number: int) -> bool:
     text = turn.sentences[number].text
     words = split_words(text)
     return is_asking(text) or "thanks" in read_cues(words[:FRAMING_WORDS]) or _only_joins(words)
+
+
+def _only_points(text: str) -> bool:
+    """Return whether a sentence says nothing but which files to look at: `@src/app.py:10-20`."""
+    return all(word.startswith("@") for word in text.split())
 
 
 def _only_joins(words: Sequence[str]) -> bool:
