@@ -850,6 +850,26 @@ def test_a_snippet_that_somebody_forgot_stays_forgotten_until_its_text_changes(i
     assert "parse" in index.ids()
 
 
+def test_a_snippet_that_somebody_forgot_stays_forgotten_though_its_file_is_cut_otherwise(
+    index: Index, tree: WorkingTree
+) -> None:
+    long = MODULE.replace("Split a line.", "Split a line.\n\n    " + "It splits a line into its parts. " * 8)
+    tree.write("a.py", long)
+    index()
+    whole = index.store.nodes.get_node(index.ids()["parse"])
+    assert whole is not None
+    with index.store.transaction():
+        # As a version stored it that made one snippet of the function and of what stands above it.
+        index.store.nodes.update_node(
+            whole.id, now=index.clock(), content=long[: long.index(whole.content)] + whole.content
+        )
+        index.store.nodes.delete_node(whole.id, now=index.clock(), reason="not useful")
+        index.store.connection.execute("UPDATE files SET content_hash = x'', mtime_ns = -1")
+    index()
+
+    assert "parse" not in index.ids()
+
+
 def test_a_missing_project_folder_forgets_nothing(index: Index, tree: WorkingTree) -> None:
     tree.write("a.py", MODULE)
     added = index().added

@@ -28,8 +28,9 @@ SOON_MS: Final = 3_600_000
 class ReturningChunks:
     """What becomes of a file's new chunks, by index.
 
-    `refused`: somebody forgot this very snippet; it stays forgotten until its text changes. `same`: the forgotten node
-    that has its text. `changed`: the forgotten chunk that it was, in this file, before it changed.
+    `refused`: somebody forgot this very snippet, or one of this file that holds all of it; it stays forgotten until its
+    text changes, however the file is cut. `same`: the forgotten node that has its text. `changed`: the forgotten chunk
+    that it was, in this file, before it changed.
     """
 
     refused: frozenset[int]
@@ -52,6 +53,7 @@ def find_returning(
     """
     wanted = list(indexes)
     forgotten = store.files.find_forgotten_chunks(scope_key, list({file.chunks[j].content_hash for j in wanted}))
+    unwanted = store.files.list_texts_forgotten_at(scope_key, file.path, but_for=OUR_REASONS)
     was = _match_deleted(store, scope_key, file, now) if is_new else {}
     refused: set[int] = set()
     same: dict[int, str] = {}
@@ -61,7 +63,9 @@ def find_returning(
         new = file.chunks[j]
         alike = [chunk for chunk in forgotten if chunk.content_hash == new.content_hash]
         here = [chunk for chunk in alike if (chunk.path, chunk.symbol) == (file.path, new.symbol)]
-        if any(chunk.reason not in OUR_REASONS for chunk in here):
+        if any(chunk.reason not in OUR_REASONS for chunk in here) or any(
+            new.chunk.text.strip() in it for it in unwanted
+        ):
             refused.add(j)
         elif j in was and was[j].content_hash == new.content_hash:
             same[j] = was[j].node_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
@@ -191,6 +191,18 @@ class Files:
             (path, scope_key, since, reason),
         )
         return [_chunk_from_row(row) for row in rows]
+
+    def list_texts_forgotten_at(self, scope_key: int, path: str, *, but_for: Collection[str]) -> list[str]:
+        """Return the texts of a path's snippets that were last forgotten for a reason that is none of some."""
+        rows = self._connection.execute(
+            f"""
+            SELECT n.content FROM positions p INDEXED BY idx_positions_path CROSS JOIN nodes n ON n.key = p.node_key
+            WHERE p.path = ? AND n.scope_key = ? AND n.type = 'snippet' AND n.deleted_at IS NOT NULL
+                AND coalesce({_LAST_REASON}, '') NOT IN (SELECT value FROM json_each(?))
+            """,
+            (path, scope_key, json.dumps(sorted(but_for))),
+        )
+        return [row[0] for row in rows]
 
     def list_pieces(self, scope_key: int, path: str) -> list[FilePiece]:
         """Return the living snippets of a file with their texts, in their order."""
