@@ -569,6 +569,20 @@ def test_a_declared_method_is_a_chunk_with_its_comment_where_its_interface_is_on
     assert [chunk.position.symbol for chunk in chunk_code("a.ts", short)] == [None]
 
 
+def test_a_declared_method_has_its_whole_header_as_its_signature() -> None:
+    java = "interface Store {\n    @Deprecated\n    String readToken(String id,\n            int size);\n}\n"
+    assert facts(by_symbol("A.java", java)["Store.readToken"]).signature == "String readToken(String id, int size)"
+    swift = "protocol Store {\n    @discardableResult\n    func readToken(id: String) -> String\n}\n"
+    assert facts(by_symbol("a.swift", swift)["Store.readToken"]).signature == "func readToken(id: String) -> String"
+    script = "interface Store {\n  readToken(by: { id: string }): string;\n  size: number;\n  path: string;\n}\n"
+    assert facts(by_symbol("a.ts", script)["Store.readToken"]).signature == "readToken(by: { id: string }): string"
+
+
+def test_an_interface_inside_of_a_type_of_go_gives_that_type_no_method() -> None:
+    text = "package a\n\ntype S struct {\n\tx interface {\n\t\tRead() error\n\t}\n}\n\ntype G[T interface{ Con() int }] struct{}\n"
+    assert [chunk.position.symbol for chunk in chunk_code("a.go", text)] == ["S", "G"]
+
+
 def test_a_method_knows_its_class_also_from_outside_of_it() -> None:
     go, cpp = SAMPLES["go"], SAMPLES["cpp"]
     area = by_symbol(go.path, go.text)["Square.Area"]

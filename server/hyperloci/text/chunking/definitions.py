@@ -218,6 +218,8 @@ def _signature_of(source: SourceText, language: Language, match: _DefinitionMatc
     if body is not None:
         return one_line_signature(source.text_between(start, body.start_byte))
     header = source.text_between(start, match.outer.end_byte)
+    if match.capture.endswith(".declared"):
+        return one_line_signature(header)
     brace = header.find("{")
     return one_line_signature(header[:brace] if brace > 0 else header.partition("\n")[0])
 

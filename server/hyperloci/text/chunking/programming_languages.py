@@ -224,7 +224,8 @@ _GO = Language(
         (type_spec name: (_) @name type: (struct_type)) @class
         (type_spec name: (_) @name type: (interface_type)) @other
         (type_alias name: (_) @name) @other.inline
-        (method_elem name: (_) @name) @function.declared
+        (method_elem name: (_) @name) @function.part
+        (type_spec type: (interface_type (method_elem name: (_) @name) @function.declared))
         (source_file (const_declaration (const_spec name: (_) @name) @other.part))
         (source_file (var_declaration (var_spec name: (_) @name) @other.part))
         (source_file (var_declaration (var_spec_list (var_spec name: (_) @name) @other.part)))
