@@ -109,7 +109,7 @@ def test_a_method_of_the_same_name_that_stands_for_nothing_leaves_it_open_which_
     assert code.edges("calls") == set()
 
 
-def test_of_go_methods_of_one_name_the_declared_one_is_called(code: Linked) -> None:
+def test_of_go_methods_of_one_name_none_is_called_on_something_unknown(code: Linked) -> None:
     code.index(
         {
             "a.go": "package a\n\ntype Store interface {\n\tReadToken(id string) string\n}\n\ntype Disk struct{}\n\n"
@@ -119,7 +119,33 @@ def test_of_go_methods_of_one_name_the_declared_one_is_called(code: Linked) -> N
         }
     )
 
-    assert {edge for edge in code.edges("calls") if "use" in edge[1]} == {("calls", "a.go:use", "a.go:Store.ReadToken")}
+    assert code.edges("calls") == set()
+
+
+def test_a_package_of_go_from_elsewhere_has_no_method_of_this_project(code: Linked) -> None:
+    code.index(
+        {
+            "a.go": 'package a\n\nimport (\n\t"x.org/go-codec/v2"\n\t"x.org/yaml.v3"\n)\n\n'
+            "type Core interface {\n\tNewReader(id string) string\n}\n\n"
+            'func use() {\n\tcodec.NewReader("x")\n}\n\nfunc load() {\n\tyaml.NewReader("x")\n}\n\n'
+            'func open(all map[string]Core) {\n\tall["x"].NewReader("x")\n}\n',
+        }
+    )
+
+    assert code.edges("calls") == {("calls", "a.go:open", "a.go:Core.NewReader")}
+
+
+def test_a_call_that_says_its_type_is_of_no_other_type(code: Linked) -> None:
+    code.index(
+        {
+            "a.rs": "pub trait Store {\n    fn read_token(&self) -> String;\n}\n\nmod tests {\n    use super::*;\n\n"
+            "    pub fn use_it() {\n        Other::read_token();\n    }\n}\n",
+            "a.php": "<?php\nclass Disk\n{\n    static function openAll()\n    {\n    }\n}\n\n"
+            "function run($disk)\n{\n    $disk::openAll();\n}\n",
+        }
+    )
+
+    assert code.edges("calls") == {("calls", "a.php:run", "a.php:Disk.openAll")}
 
 
 def test_what_an_older_program_indexed_gets_its_declared_methods_with_the_next_run(

@@ -579,7 +579,10 @@ def test_a_declared_method_has_its_whole_header_as_its_signature() -> None:
 
 
 def test_an_interface_inside_of_a_type_of_go_gives_that_type_no_method() -> None:
-    text = "package a\n\ntype S struct {\n\tx interface {\n\t\tRead() error\n\t}\n}\n\ntype G[T interface{ Con() int }] struct{}\n"
+    text = (
+        "package a\n\ntype S struct {\n\tx interface {\n\t\tRead() error\n\t}\n}\n\n"
+        "type G[T interface{ Con() int }] struct{}\n"
+    )
     assert [chunk.position.symbol for chunk in chunk_code("a.go", text)] == ["S", "G"]
 
 

@@ -68,6 +68,9 @@ TEMPLATES: Final = frozenset({"astro", "svelte", "vue"})
 
 _NEVER_OVERRIDDEN: Final = frozenset({"constructor", "operator="})
 
+_OF_TYPE: Final = re.compile(r"(?<![\w$])\w++::\w++$")
+"""A call that says whose it is: `Stub::run_it()` is no other type's; of `$stub::run_it()` nothing is known."""
+
 _MACRO: Final = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++(\w++)\(", re.MULTILINE)
 _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
 
@@ -256,11 +259,11 @@ class CodeRules:
         return view is not None and symbol in view.bodiless
 
     def _stand_for(self, places: Sequence[SymbolPlace], declared: SymbolPlace) -> bool:
-        """Say whether methods are what a declared one means; in Go, where nothing says so, they are."""
+        """Say whether each of some methods overrides a declared one; in Go nothing says so."""
         for path, symbol in places:
             view, (owner, _, name) = self._world.view(path), symbol.rpartition(".")
             above = self._names.find_inherited_method(view, owner, name) if view and owner else None
-            if (view is None or view.language != "go") and (above is None or (above.path, above.symbol) != declared):
+            if above is None or (above.path, above.symbol) != declared:
                 return False
         return True
 
@@ -301,6 +304,8 @@ class CodeRules:
         if place is None or view is None or view.language != row.language:
             return None
         symbol = place[1]
+        if _OF_TYPE.search(said) and parts[-2] not in _SELF and symbol.split(".")[-2:-1] != parts[-2:-1]:
+            return None
         target = self._names.find_symbol(view, symbol)
         return (target, ONLY) if target is not None and self._is_callable_on(view, symbol) else None
 

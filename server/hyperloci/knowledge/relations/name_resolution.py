@@ -115,6 +115,8 @@ class NameResolver:
                 self._own.setdefault(row.symbol, {}).update(read_imported_names(view.path, row, world.modules))
                 self._own_modules.setdefault(row.symbol, {}).update(read_whole_modules(row))
         imported = {part for row in rows for said in row.facts.get("imports", ()) for part in SEPARATOR.split(said)}
+        if view.language == "go":
+            imported.update(_name_go_package(said) for row in rows for said in row.facts.get("imports", ()))
         imported.update(name for name, _ in view.full_names)
         known = {name for name, full in view.full_names if self.find_declared(full, view.language)}
         self.from_elsewhere = imported - view.names.keys() - known
@@ -350,6 +352,13 @@ class NameResolver:
             if found is not None:
                 return found
         return None
+
+
+def _name_go_package(path: str) -> str:
+    """Return what a package is likely called: `codec` of `github.com/ugorji/go/codec`, `yaml` of `x.org/go-yaml/v3`."""
+    *folders, last = path.split("/")
+    named = folders[-1] if folders and last[:1] == "v" and last[1:].isdigit() else last
+    return named.partition(".")[0].removeprefix("go-")
 
 
 def _stem(path: str) -> str:
