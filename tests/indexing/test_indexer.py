@@ -25,6 +25,7 @@ from hyperloci.indexing.file_reader import FreshFile
 from hyperloci.indexing.file_writer import FileWriter
 from hyperloci.indexing.forgotten_chunks import SOON_MS
 from hyperloci.indexing.indexer import MAX_SKIPPED, Indexer
+from hyperloci.knowledge.graph.anchors import anchor_fact, describe_code_changes
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import Node
@@ -32,7 +33,7 @@ from hyperloci.project.identity import identify_project
 from hyperloci.store import Store
 from hyperloci.store.projects.files import IndexedFile
 from hyperloci.system.regular_file import open_regular_file
-from tests.support import FakeClock, examples
+from tests.support import FakeClock, add, examples
 from tests.working_tree import WorkingTree
 
 MODULE = '''"""Talks to the server."""
@@ -868,6 +869,29 @@ def test_a_snippet_that_somebody_forgot_stays_forgotten_though_its_file_is_cut_o
     index()
 
     assert "parse" not in index.ids()
+
+
+@pytest.mark.parametrize("edit", ["", "how"])
+def test_a_fact_on_a_symbol_is_told_of_edits_and_not_of_a_newer_cut(index: Index, tree: WorkingTree, edit: str) -> None:
+    text = (
+        "interface Store {\n    default void open() {\n        readToken(1);\n    }\n\n    void readToken(int id);\n}\n"
+    )
+    tree.write("A.java", text)
+    index()
+    store, ids, now = index.store, index.ids(), index.clock()
+    with store.transaction():
+        # As a version stored it that knew of no method without a body.
+        store.nodes.update_node(ids["Store.open"], now=now, content=text.partition("\n")[2])
+        store.nodes.delete_node(ids["Store.readToken"], now=now, reason="file changed")
+        fact = add(store, "`Store.open` comes first")
+        anchor_fact(store, fact, store.scopes.ensure_scope(index.project.id, now=now))
+        store.connection.execute("UPDATE files SET content_hash = x'', mtime_ns = -1")
+    assert len(store.positions.list_anchors([fact.key])) == 1
+    tree.write("A.java", text.replace("readToken(1)", f"readToken{edit}(1)"))
+    index()
+
+    assert "Store.readToken" in index.ids()
+    assert bool(describe_code_changes(store, [fact.key])) == bool(edit)
 
 
 def test_a_missing_project_folder_forgets_nothing(index: Index, tree: WorkingTree) -> None:

@@ -26,6 +26,7 @@ from hyperloci.indexing.forgotten_chunks import FILE_CHANGED, FILE_DELETED, find
 from hyperloci.indexing.link_queue import keep_relations
 from hyperloci.indexing.write_throttle import WriteThrottle
 from hyperloci.knowledge.entities.registry import EntityLinker
+from hyperloci.knowledge.graph.anchors import keep_anchors
 from hyperloci.model.chunk import ChunkKind
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
@@ -199,6 +200,8 @@ class FileWriter:
         marker = b"unfinished " + os.urandom(8)
         key = self._put_row(file, marker)
         old = self._store.files.list_chunks([key]).get(key, []) if row is not None else []
+        if row is not None and not row.content_hash:  # A newer version cuts it anew.
+            keep_anchors(self._store, self._scope_key, file.path, [new.chunk for new in file.chunks])
         matching = match_file(old, file.chunks)
         gone = tuple(old[i] for i in matching.gone)
         work = FileWork(file_key=key, marker=marker, gone=gone, is_known=row is not None)
@@ -267,22 +270,18 @@ class FileWriter:
     def _describe_change(self, change: ChunkChange, file: FreshFile) -> dict[str, Any]:
         node = self._store.nodes.get_by_key(change.old.node_key)
         known = dict(node.metadata) if node else {}
-        metadata = {name: value for name, value in known.items() if name not in _METADATA} | _metadata_of_chunk(
-            change.new
-        )
+        others = {name: value for name, value in known.items() if name not in _METADATA}
+        metadata = others | _metadata_of_chunk(change.new)
         values = {"title": change.new.title, "subtype": str(change.new.chunk.kind), "metadata": metadata}
-        if not change.changes_text:
-            return values
-        text = {"content": change.new.chunk.text, "extra_terms": change.new.hints}
-        return values | text | {"event_time": file.changed_ms}
+        text = {"content": change.new.chunk.text, "extra_terms": change.new.hints, "event_time": file.changed_ms}
+        return values | text if change.changes_text else values
 
     # -- chunks that were not ----------------------------------------------------------------------------------------
 
     def _plan_new_chunks(self, work: FileWork, file: FreshFile, indexes: Sequence[int]) -> None:
         if not indexes:
             return
-        is_new = not work.is_known
-        back = find_returning(self._store, self._scope_key, file, indexes, is_new=is_new, now=self._clock())
+        back = find_returning(self._store, self._scope_key, file, indexes, is_new=not work.is_known, now=self._clock())
         for j in indexes:
             if j in back.refused:
                 continue

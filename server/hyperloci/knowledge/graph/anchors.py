@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.knowledge.graph.renames import hash_symbol, make_anchor
+from hyperloci.knowledge.graph.renames import hash_body, hash_symbol, make_anchor
 from hyperloci.knowledge.names.written_names import (
     find_code_names,
     find_paths,
@@ -23,6 +23,7 @@ from hyperloci.knowledge.names.written_names import (
     is_reexported_as,
     is_suffix_of_symbol,
 )
+from hyperloci.model.chunk import TextChunk
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
@@ -119,6 +120,29 @@ def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
         for key, reason in failed.items():
             store.set_aside.add_failure(scope_key, SetAsideKind.MEMORY, f"anchors {key}", reason, now=now, node=key)
         return sum(1 for key, found in places.items() if _put_anchors(store, key, found, scope_key))
+
+
+def keep_anchors(store: Store, scope_key: int, path: str, chunks: Sequence[TextChunk]) -> None:
+    """Let a newer version cut an unchanged file otherwise without telling that its symbols changed.
+
+    Runs in the transaction that begins to store the chunks.
+
+    Args:
+        store: the open store.
+        scope_key: the file's project.
+        path: the file.
+        chunks: what it is cut into now.
+    """
+    anchors = store.positions.list_anchors_at(scope_key, path)
+    before = "".join(piece.content for piece in store.files.list_pieces(scope_key, path)) if anchors else ""
+    if before.split() != "".join(chunk.text for chunk in chunks).split():
+        return
+    for anchor in anchors:
+        old = store.positions.get_symbol_text(scope_key, path, anchor.symbol)
+        own = (chunk.text for chunk in chunks if f"{chunk.position.symbol}.".startswith(f"{anchor.symbol}."))
+        if (new := "\n".join(own)) and old is not None and hash_symbol(old) == anchor.symbol_hash:
+            body = hash_body(new, anchor.symbol)
+            store.positions.put_anchor(replace(anchor, symbol_hash=hash_symbol(new), body_hash=body))
 
 
 def describe_code_changes(store: Store, keys: Iterable[int]) -> dict[NodeKey, str]:

@@ -205,6 +205,14 @@ class Positions:
         )
         return [_anchor_from_row(row) for row in rows]
 
+    def list_anchors_at(self, scope_key: int, path: str) -> list[StoredAnchor]:
+        """Return the anchors to symbols of a file."""
+        rows = self._connection.execute(
+            f"SELECT {_ANCHOR} FROM anchors WHERE scope_key = ? AND path = ? ORDER BY node_key, symbol",
+            (scope_key, path),
+        )
+        return [_anchor_from_row(row) for row in rows]
+
     def list_lost_anchors(self, scope_key: int) -> list[StoredAnchor]:
         """Return the anchors of memories that hold to symbols that are gone and may be known by their body."""
         # CROSS JOIN keeps the order: the planner would begin with all nodes of the project, for each anchor.
