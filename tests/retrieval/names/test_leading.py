@@ -143,6 +143,13 @@ def test_relations_are_asked_for_in_many_forms(question: str, label: str, direct
     assert (label, direction, name) in found
 
 
+@pytest.mark.req("B.05")
+def test_what_implements_a_name_is_asked_of_classes_and_of_methods() -> None:
+    (asked,) = find_relation_questions("what implements Store.readToken?")
+
+    assert (asked.labels, asked.direction, asked.name) == (("inherits", "overrides"), "in", "Store.readToken")
+
+
 PARTS = "".join(
     f"### Limits of part {number}\n\n{'Limits of uploads, told once more. ' * 20}\n\n" for number in range(40)
 )
