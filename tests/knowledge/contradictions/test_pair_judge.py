@@ -10,6 +10,7 @@ import pytest
 from hyperloci.knowledge.contradictions.pair_features import find_clashing_figures, measure_pair
 from hyperloci.knowledge.contradictions.pair_judge import (
     CONTRADICTION_GATE,
+    explain_contradiction,
     is_change,
     score_contradiction,
 )
@@ -24,11 +25,18 @@ PAIRS = Path(__file__).parents[3] / "bench/data/statement_pairs.jsonl"
         ("We deploy with Helm", "Kustomize now, we dropped Helm", True),
         ("Retries are done in RetryTransport", "RetryTransport is gone", True),
         ("We use MariaDB", "We use MySQL", False),
+        ("We keep tokens in a wheel", "We keep tokens in a BTreeSet", False),
     ],
 )
 def test_what_contradicts_may_tell_of_a_change(old: str, new: str, changes: bool) -> None:
     assert score_contradiction(old, new) >= CONTRADICTION_GATE
     assert is_change(old, new) is changes
+
+
+def test_words_of_both_statements_are_no_reason_for_a_contradiction() -> None:
+    reason = explain_contradiction("We keep tokens in a wheel", "We keep tokens in a BTreeSet")
+    assert reason == "both are about 'tokens'; what they say of it differs"
+    assert explain_contradiction("We deploy with Helm", "We no longer use Helm").endswith('"no longer"')
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def is_contradiction(score: float) -> bool:
 
 def is_change(old: str, new: str) -> bool:
     """Return whether a statement that contradicts an old one tells of a change: another value, or in so many words."""
-    return find_clashing_figures(old, new) is not None or bool(_find_change(new))
+    return find_clashing_figures(old, new) is not None or bool(_find_change(old, new))
 
 
 def explain_contradiction(old: str, new: str) -> str:
@@ -82,16 +82,17 @@ def explain_contradiction(old: str, new: str) -> str:
         return f"{topic}; one says {figures[0]}, the other {figures[1]}"
     if opposites:
         return f'{topic}; one says "{opposites[0][0]}", the other "{opposites[0][1]}"'
-    if change := _find_change(new):
+    if change := _find_change(old, new):
         return f'{topic}; the newer says "{change}"'
     if a.negations % 2 != b.negations % 2:
         return f"{topic}; one of them denies it"
     return f"{topic}; what they say of it differs"
 
 
-def _find_change(new: str) -> str:
-    """Return the words that tell of a change, or nothing."""
-    return next((cue for table in CHANGES if len(cue := find_cue(new, table)) > len("not")), "")
+def _find_change(old: str, new: str) -> str:
+    """Return the words of a statement that tell of a change, or nothing: none that the old one says too."""
+    cues = (find_cue(new, table) for table in CHANGES if find_cue(new, table) != find_cue(old, table))
+    return next((cue for cue in cues if len(cue) > len("not")), "")
 
 
 def _score_pairs(old: Sequence[str], new: str, measured: Sequence[Mapping[str, float]]) -> list[float]:
