@@ -28,6 +28,8 @@ def test_a_line_that_was_just_said_is_not_said_again(
         (CommitCounts(stored=1, waiting=0, older=8), "the newest commit; 8 older ones are left out (history_commits)"),
         (CommitCounts(stored=2, waiting=0, older=0), "all of 2 commits"),
         (CommitCounts(stored=1, waiting=1, older=0), "1 of 2 commits, newest first"),
+        (CommitCounts(stored=0, waiting=0, older=0, is_known=False), "not checked yet"),
+        (CommitCounts(stored=2, waiting=0, older=0, is_known=False), "2 commits; the repository is not checked yet"),
     ],
 )
 def test_history_is_told_in_the_number_that_it_has(counts: CommitCounts, told: str) -> None:

@@ -233,6 +233,8 @@ class CommitCounts:
         known = self.stored + self.waiting
         if not known:
             return "no commits" if self.is_known else "not checked yet"
+        if not self.is_known:
+            return f"{known:,} {'commit' if known == 1 else 'commits'}; the repository is not checked yet"
         if self.waiting:
             return f"{self.stored:,} of {known:,} commits, newest first"
         bound = f"; {self.older:,} older ones are left out (history_commits)" if self.older else ""
