@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,10 @@ from hyperloci.indexing.file_reader import (
     FreshFile,
     chunk_bytes,
     fresh_file_uncut,
+    is_as_indexed,
     settled_mtime,
 )
+from hyperloci.store.projects.files import IndexedFile
 from tests.support import NOW, FakeClock, examples
 
 BODY = "This paragraph has words enough to be a section that stands alone, and then some more of them besides.\n" * 2
@@ -119,3 +122,12 @@ def test_a_time_of_just_now_settles_nothing(age_ms: int, settled: bool) -> None:
 def test_a_file_from_the_future_or_before_1970_was_changed_between() -> None:
     assert fresh("x", mtime_ns=NOW * 2_000_000).changed_ms == NOW
     assert fresh("x", mtime_ns=-5_000_000_000).changed_ms == 0
+
+
+def test_a_file_that_an_upgrade_lets_be_read_anew_is_not_called_changed(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text(BODY)
+    known = IndexedFile(key=1, path="notes.md", content_hash=b"", size=len(BODY), mtime_ns=-1)
+    assert is_as_indexed(path, known)
+    path.write_text(BODY * 2)
+    assert not is_as_indexed(path, known)
