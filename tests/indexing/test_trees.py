@@ -40,7 +40,7 @@ def test_the_tree_that_was_indexed_last_is_shown_and_the_other_session_is_told(
         first = here.search("green tea water")
         assert (first.results[0].source.path, first.hints) == ("guide.md", ())
         told = there.search("green tea water").hints
-        assert any(str(main) in hint and "index_path" in hint for hint in told)
+        assert any(str(main) in hint and "hyperloci index" in hint for hint in told)
 
         there.index_path()
         assert there.search("espresso beans").hints == ()

@@ -337,7 +337,7 @@ class SearchService:
         root = self.store.files.get_indexed_root(self.project.id)
         if root is None or self.store.files.is_indexed_root(self.project.id, str(self.project.root)):
             return ()
-        return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
+        return (f"Files and lines are those of {root}; `hyperloci index` reads this worktree's.",)
 
     def reinforce_ids(self, ids: Iterable[str]) -> None:
         """Record that memories, by their ids, were recalled."""
