@@ -76,6 +76,22 @@ def test_where_no_session_is_found_what_to_try_is_told_once(home: Path) -> None:
     )
 
 
+def test_where_a_project_was_moved_the_folder_that_is_gone_is_named(home: Path) -> None:
+    for number in range(5):
+        write_session(
+            home, home / f"old {number}", f"s{number}", "We use Oracle.", "Fine.", day=f"2026-03-0{number + 1}"
+        )
+    (home / "old 4").mkdir()
+
+    shown = run("import", "--claude-code")
+
+    calls = [f"   hyperloci import --claude-code --from '{home}/old {number}'" for number in (3, 2, 1)]
+    assert shown.splitlines()[-4:] == [*calls, "and 1 more; --all names them"]
+    elsewhere = run("import", "--claude-code", str(home / ".claude"))
+    assert f"--claude-code {home / '.claude'} --from" in elsewhere
+    assert "2 turns" in run("import", "--claude-code", "--from", str(home / "old 3"))
+
+
 def test_a_session_that_goes_on_is_read_from_where_it_was_left(home: Path, project: Path) -> None:
     write_session(home, project, "s", "We decided to keep invoices in Postgres.", "Done.")
     report_of()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,6 +42,9 @@ class TranscriptChoice:
 
 TRANSCRIPT_FOLDERS: Final = (CLAUDE_CODE, "codex", "gemini")
 """Clients whose transcripts can be read."""
+
+GONE_SHOWN: Final = 3
+"""Folders that are gone are named, at most."""
 
 
 def find_transcript_folder(client: str) -> Path:
@@ -92,12 +96,32 @@ def import_transcripts(project: Path, choice: TranscriptChoice, *, dry_run: bool
     elif not found:
         more = "" if choice.every_project else " of this project; --all looks for those of every project"
         console.print(f"No session was found in {folder}{more}.")
+        if choice.begun_in is None and not choice.every_project:
+            _print_gone_folders(folder)
     elif report is None:
         _print_found(found)
     else:
         _print_report(report)
     if report is not None and report.failed:
         raise typer.Exit(Exit.DEGRADED)
+
+
+def _print_gone_folders(folder: Path) -> None:
+    """Name folders of sessions that are gone, the latest used first: the project may have lain there."""
+    from hyperloci.conversations.transcript_import import find_transcripts
+
+    clients = {file.folder: file.client for file in reversed(find_transcripts(folder))}
+    gone = [(place, client) for place, client in clients.items() if not place.is_dir()]
+    if not gone:
+        return
+    console.print("Some were begun in folders that are gone. If the project lay there:")
+    for place, client in gone[:GONE_SHOWN]:
+        call = ["hyperloci", "import", *(["--claude-code"] if client == CLAUDE_CODE else ["--client", client])]
+        call += [] if folder == find_transcript_folder(client) else [str(folder)]
+        # Not folded: whoever copies a command must get it in one piece.
+        typer.echo(f"   {shlex.join([*call, '--from', str(place)])}")
+    if len(gone) > GONE_SHOWN:
+        console.print(f"and {len(gone) - GONE_SHOWN} more; --all names them")
 
 
 def _print_found(found: Sequence[TranscriptFile]) -> None:
