@@ -9,6 +9,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.search import SearchAnswer
+from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.names.question_forms import asks_for_commits, find_relation_questions
 from tests.support import FakeClock
 from tests.working_tree import WorkingTree
@@ -64,6 +65,23 @@ def test_why_leads_with_decisions_and_the_commit_that_changed_it(asked: Memory) 
     assert answer.results[0].id == told.id
     assert answer.results[1].content.startswith("Split what users type into labels")
     assert "tags.py:parse_tags" in places(answer)
+
+
+@pytest.mark.req("B.05", "E.02")
+def test_what_was_said_of_a_name_leads_its_reasons_where_nothing_told_is_tied_to_it(
+    asked: Memory, tree: WorkingTree, clock: FakeClock
+) -> None:
+    for number in range(6):
+        tree.commit(f"parse_tags: step {number}", tags_py=TAGS.replace("total", f"total_{number}"))
+    asked.index_path()
+    said = "parse_tags leaks file handles, find out where from"
+    answer = Turn(uuid="2", role=Speaker.ASSISTANT, text="Blanks are.", timestamp_ms=clock())
+    asked.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text=said, timestamp_ms=clock()), answer])
+
+    found = [hit.content for hit in asked.search("why does parse_tags leak file handles?").results]
+
+    assert found[:2] == [said, "Blanks are."]
+    assert found[2].startswith("parse_tags: step")
 
 
 @pytest.mark.req("B.05", "E.02")

@@ -17,7 +17,7 @@ from hyperloci.knowledge.names.named_thing import NamedThing, Resolution, ThingK
 from hyperloci.knowledge.names.resolver import NameResolver
 from hyperloci.knowledge.names.written_names import find_code_names, is_code_like
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import SearchCandidate
+from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.retrieval.intent import Intent
 from hyperloci.retrieval.names.question_forms import (
     RelationQuestion,
@@ -173,7 +173,7 @@ class _NamedQuestion:
         elif intent is Intent.WHY:
             name = None if taken.kind is ThingKind.FILE else self.resolution.name
             commits = rank_commits(store, scopes, things, name, ranked, measure, query)
-            yield from _explain(store, things[0], self.resolution.name, scopes, commits, limit)
+            yield from _explain(store, things[0], self.resolution.name, scopes, commits, ranked, limit)
         yield from (thing.keys[0] for thing in things[: self._count_definitions()])
 
     def _count_definitions(self) -> int | None:
@@ -242,10 +242,22 @@ def _follow(
 
 
 def _explain(
-    store: Store, thing: NamedThing, name: str, scopes: Sequence[str], commits: Sequence[NodeKey], limit: int
+    store: Store,
+    thing: NamedThing,
+    name: str,
+    scopes: Sequence[str],
+    commits: Sequence[NodeKey],
+    ranked: Sequence[NodeKey],
+    limit: int,
 ) -> Iterator[NodeKey]:
-    """Yield what was told of a thing, and the commits that tell why; each kind leaves room for the others."""
+    """Yield what was told of a thing, and the commits that tell why; each kind leaves room for the others.
+
+    Where nothing told is tied to it, what was said and is found before any code and commit is all that a session knows.
+    """
     told = find_told(store, scopes, thing, name, commits)
+    if not told:
+        best = store.nodes.get_by_keys(ranked[:MAX_TOLD])
+        told = [*itertools.takewhile(lambda key: _is_told(best[key]), ranked[:MAX_TOLD])]
     yield from told[: max(1, min(MAX_TOLD, limit // 2))]
     yield from commits[: max(1, min(MAX_REASONS, round(COMMIT_SHARE * limit)))]
 
@@ -270,5 +282,5 @@ def _list_best_symbols(store: Store, keys: Sequence[NodeKey]) -> Iterator[NamedT
             yield NamedThing(kind=ThingKind.SYMBOL, name=place.symbol, keys=cut.get(key, (key,)), path=place.path)
 
 
-def _is_told(node: SearchCandidate) -> bool:
+def _is_told(node: SearchCandidate | Node) -> bool:
     return node.type != NodeType.SNIPPET and node.subtype != "commit"
