@@ -131,7 +131,8 @@ def describe_last_session(
 def _describe_session(store: Store, session: StoredSession) -> Iterator[InjectedItem]:
     last = _select_safe(store.openings.list_last_turns(session.key, LAST_TURNS))
     if (request := find_request(store, session.key)) is not None:
-        yield _make_item("asked", request, _drop_code(request.content), REQUEST_CHARS)
+        word = "asked, replaced since," if store.edges.select_spent_turns([request.key]) else "asked"
+        yield _make_item(word, request, _drop_code(request.content), REQUEST_CHARS)
     outcomes = score_turns(last)
     kept = _select_safe(store.openings.list_outcomes(session.key, MAX_DONE))
     told = [(OutcomeKind.DONE.value, node, node.content) for node in kept] or find_done(last, outcomes)
