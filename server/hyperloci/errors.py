@@ -126,4 +126,4 @@ class StoreMovedError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The database was written by a newer Hyperloci. Upgrade: pip install -U hyperloci."""
+    """The database was written by a newer Hyperloci, which is to be installed."""

@@ -358,7 +358,7 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(tmp_path: Path, read_only: 
     path = tmp_path / "memory.db"
     Store.open(path).close()
     before = with_version(path, migration.latest_version() + 1)
-    with pytest.raises(StoreVersionError, match="pip install -U hyperloci"):
+    with pytest.raises(StoreVersionError, match="Update it: README"):
         Store.open(path, read_only=read_only)
     assert path.read_bytes() == before
 

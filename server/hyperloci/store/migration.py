@@ -111,7 +111,7 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     newest = latest_version()
     if version > newest:
         raise StoreVersionError(
-            f"{path} has schema {version}; this Hyperloci supports up to {newest}. Upgrade: pip install -U hyperloci."
+            f"{path} has schema {version}; this Hyperloci supports up to {newest}. Update it: README.md says how."
         )
     return version
 

@@ -199,9 +199,7 @@ def migrate_schema(connection: psycopg.Connection[Any], *, login_password: str |
         (version,) = cursor.fetchone() or (0,)
         steps = load_migrations()
         if version > steps[-1][0]:
-            raise TeamError(
-                f"The team's schema {version} is newer than this program. Upgrade: pip install -U hyperloci."
-            )
+            raise TeamError(f"The team's schema {version} is newer than this program. Update it: README.md says how.")
         waiting = [step for step in steps if step[0] > version]
         for number, name, sql in waiting:
             cursor.execute(sql.encode())
