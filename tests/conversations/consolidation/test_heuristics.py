@@ -20,6 +20,7 @@ from hyperloci.conversations.consolidation.findings import (
 )
 from hyperloci.conversations.consolidation.heuristics import extract, extract_findings
 from hyperloci.conversations.consolidation.statement_features import split_words
+from hyperloci.conversations.consolidation.statement_scorer import ScorerWeights
 from hyperloci.conversations.consolidation.text_similarity import Said, repeats, says_same, why_ungrounded
 from hyperloci.conversations.consolidation.turn_view import TurnView, read_sentences
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
@@ -270,7 +271,7 @@ def test_requests_thanks_quotations_code_and_logs_are_left_alone(text: str) -> N
 def test_files_that_are_only_pointed_at_are_no_statement_however_sure_the_scorer_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(type(heuristics.load_weights()), "score", lambda *_: 0.9)
+    monkeypatch.setattr(ScorerWeights, "score", lambda *_: 0.9)
 
     assert found((USER, r"@c:\project\terminals\1.txt:406-410 @src/app.py")) == []
     assert found((USER, "@src/app.py stays as it is."))

@@ -48,9 +48,9 @@ RETRY_SECONDS: Final = 0.2
 
 READ_SHARE: Final = 0.33
 """How much the reading counts beside the words. Of 7,391 sentences of five writers, from whom neither learned, average
-precision is .860 by words, .804 by the reading, .877 with this share and .879 with .23; of two published projects, left
-out, .305 and .604 with this, .295 and .583 with .23 (docs/benchmarks/extraction.md, "Published sessions"). With .45 more
-noise passes."""
+precision is .860 by words, .804 by the reading, .877 with this share and .879 with .23; of two published projects,
+left out, .305 and .604 with this, .295 and .583 with .23 (docs/benchmarks/extraction.md, "Published sessions"). With
+.45 more noise passes."""
 
 CHOSEN_READING: Final = 0.2
 """From where on the choice of an option is kept by the reading of that option, whatever its words say: of 381 choices
