@@ -58,6 +58,11 @@ PARTED = [
         ["Nimm die 2.", "Danach pushen.", "Nur 3.", "Mehr nicht."],
     ),
     ("I am 12. My brother is 9.", ["I am 12.", "My brother is 9."]),
+    (
+        "Three rules: 1. Never push to main. 2. Never squash.",
+        ["Three rules: 1. Never push to main.", "Never squash."],
+    ),
+    ("(1. It works. It is stage 1. Then more.", ["It works.", "It is stage 1.", "Then more."]),
     ("日本語。次の文！終わり", ["日本語。", "次の文！", "終わり"]),
 ]
 

@@ -55,6 +55,9 @@ _DOTTED: Final = compile_late(r"[^\W\d_](?:\.[^\W\d_])+")
 
 _WORD: Final = compile_late(r"[^\W\d_]+")
 
+_FIRST_ITEM: Final = "1"
+"""What a list within a line begins with."""
+
 _OPENED: Final = "\"'“«([*_"
 """What may stand before the first word of a sentence."""
 
@@ -183,6 +186,8 @@ def _may_end(before: str, following: str) -> bool:
     lower = word.lower()
     if lower in word_set("sentences.abbreviations") or (before.strip() == word and word.isdigit() and len(word) <= 3):
         return False
+    if word == _FIRST_ITEM and before.rstrip().removesuffix(word).rstrip().endswith(":"):
+        return False  # `three rules: 1. Never push 2. ...`
     if lower in word_set("sentences.abbreviations_before_numbers"):
         return not following.isdigit()
     if lower in word_set("sentences.abbreviations_at_ends") or _DOTTED.fullmatch(word):
