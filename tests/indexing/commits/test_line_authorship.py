@@ -66,6 +66,21 @@ def test_a_snippet_is_joined_to_the_commits_whose_lines_stand(author: Author) ->
 
 
 @pytest.mark.req("D.06")
+def test_lines_that_git_ends_as_windows_does_have_their_commits_too(author: Author) -> None:
+    author.tree.git("config", "core.autocrlf", "true")
+    author.tree.commit("Squeeze what is sent", a_py=ONE)
+    author.tree.commit("Open parcels", a_py=ONE + TWO)
+    author.tree.remove("a.py")
+    author.tree.git("checkout", "-q", "--", "a.py")
+    assert b"\r\n" in (author.tree.root / "a.py").read_bytes()
+
+    author.update()
+    assert author.subjects() == {"pack": {"Squeeze what is sent"}, "unpack": {"Open parcels"}}
+    sure = author.store.connection.execute("SELECT DISTINCT confidence FROM hyperedges WHERE label = 'changed'")
+    assert 1.0 in {confidence for (confidence,) in sure}
+
+
+@pytest.mark.req("D.06")
 def test_files_are_looked_at_once_for_a_content_and_anew_for_another(author: Author) -> None:
     author.tree.commit("Squeeze what is sent", a_py=ONE, b_py=TWO)
     assert author.update() == 2

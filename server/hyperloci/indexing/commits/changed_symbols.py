@@ -42,7 +42,7 @@ class CommitEffects:
         self._root = project.root
         self._scope_key = scope_key
         self._files = store.files.list_files(scope_key)
-        self._blobs: dict[tuple[str, int], str | None] = {}
+        self._blobs: dict[tuple[str, int], tuple[str, ...]] = {}
         self._symbols: dict[str, dict[str, list[list[NodeKey]]]] = {}
         self._present: dict[str, str] = {}
         self._noted: dict[str, str] = {}
@@ -81,7 +81,7 @@ class CommitEffects:
         for file in commit.files:
             path = present.get(file.path, file.path)
             if path in self._files and len(nodes) < MAX_EFFECTS:
-                same = file.blob == self._blob_of_file(path, len(file.blob))
+                same = file.blob in self._blobs_of_file(path, len(file.blob))
                 touched = self._nodes_at_hunks(path, file.hunks) if same else self._nodes_named(path, file.names)
                 exact = exact and (same or not touched)
                 nodes.update(dict.fromkeys(touched))
@@ -116,16 +116,26 @@ class CommitEffects:
         found = self._symbols[path].get(name, [])
         return found if least <= len(found) <= most else []
 
-    def _blob_of_file(self, path: str, digits: int) -> str | None:
-        """Return Git's id of a file's indexed content, None if the file on disk is another by now."""
+    def _blobs_of_file(self, path: str, digits: int) -> tuple[str, ...]:
+        """Return the ids that Git may have for a file's indexed content, none if the file on disk is another by now."""
         if (path, digits) not in self._blobs:
             try:
                 data = read_file(self._root / path).data
             except OSError:
                 data = b""
             same = hash_bytes(data) == self._files[path].content_hash
-            self._blobs[path, digits] = blob_id(data, digits) if same else None
+            self._blobs[path, digits] = possible_blobs(data, digits) if same else ()
         return self._blobs[path, digits]
+
+
+def possible_blobs(data: bytes, digits: int = 40) -> tuple[str, ...]:
+    """Return the ids that Git may have for the content of a file on disk.
+
+    Where `core.autocrlf` or an attribute has Git write Windows line ends, which it does by default on Windows, what is
+    committed has none.
+    """
+    plain = data.replace(b"\r\n", b"\n")
+    return (blob_id(data, digits), *([blob_id(plain, digits)] if len(plain) < len(data) else ()))
 
 
 def blob_id(data: bytes, digits: int = 40) -> str:

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from hyperloci.indexing.commits.changed_symbols import blob_id
+from hyperloci.indexing.commits.changed_symbols import possible_blobs
 from hyperloci.indexing.commits.commit_reader import shallow_commits
 from hyperloci.indexing.file_reader import hash_bytes, read_file
 from hyperloci.indexing.write_throttle import WriteThrottle
@@ -108,7 +108,7 @@ class LineAuthorship:
             data = read_file(self._project.root / file.path).data
         except OSError:
             return False
-        return hash_bytes(data) == file.content_hash and blob_id(data, len(blob)) == blob
+        return hash_bytes(data) == file.content_hash and blob in possible_blobs(data, len(blob))
 
 
 def choose_commits(
