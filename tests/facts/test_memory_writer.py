@@ -222,7 +222,7 @@ def test_a_statement_that_is_reworded_follows_a_renamed_symbol_as_long_as_it_nam
     put_code(store, PROJECT, "jobs.py", begin_job=START.replace("start_job", "begin_job"))
     with store.transaction():
         scope = store.scopes.ensure_scope(PROJECT, now=NOW)
-        assert follow_renames(store, scope, {"jobs.py": {"begin_job"}}) == 1
+        assert follow_renames(store, scope, {"jobs.py": {"begin_job": None}}) == 1
 
     reword(store, node, text)
 

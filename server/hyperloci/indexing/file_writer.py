@@ -55,8 +55,8 @@ class FileWriter:
         self._linker = EntityLinker(store, sparing=True)
         self._with_chunks_aside = {path_of(subject) for subject in store.set_aside.list_subjects(scope_key, _CHUNK)}
         self.tally = ChunkTally()
-        self.appeared: defaultdict[str, set[str]] = defaultdict(set)
-        """The symbols that files have now and had not, by path: others may have named them before."""
+        self.appeared: defaultdict[str, dict[str, str | None]] = defaultdict(dict)
+        """The symbols that files have now and had not, by path, with the path that each had if it came from another."""
 
     def write(
         self,
@@ -265,7 +265,7 @@ class FileWriter:
         if change.changes_text or change.changes_facts or old.symbol != new.symbol or arrived_at is not None:
             work.rewritten.add_chunk(old.node_key, new.chunk, is_renamed=old.symbol != new.symbol)
             if old.symbol != new.symbol or arrived_at is not None:
-                self.appeared[file.path].add(new.symbol or "")
+                self.appeared[file.path][new.symbol or ""] = change.position.path if change.position else None
 
     def _describe_change(self, change: ChunkChange, file: FreshFile) -> dict[str, Any]:
         node = self._store.nodes.get_by_key(change.old.node_key)
@@ -310,7 +310,7 @@ class FileWriter:
         self._store.positions.put_position(key, new.chunk.position, work.file_key)
         if new.chunk.code is not None:
             self._store.positions.put_code_facts(key, new.chunk.code)
-            self.appeared[file.path].add(new.symbol or "")
+            self.appeared[file.path].setdefault(new.symbol or "")
         self._linker.link_mentions(key, self._scope_id, new.names, now=now)
         self._store.facets.add_facets(key, new.facets)
         if work.is_known:

@@ -68,6 +68,25 @@ def test_a_function_that_is_moved_and_renamed_in_one_commit_keeps_its_facts(
     assert fact in [hit.id for hit in memory.search("contactor_engage").results]
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_function_of_a_folder_that_is_renamed_is_told_to_have_changed_not_to_be_gone(
+    memory: Memory, tree: WorkingTree, fact: str, *, at_once: bool
+) -> None:
+    tree.git("mv", "firmware", "board")
+    if not at_once:
+        tree.commit("call it board")
+        memory.index_path()
+        assert notes(memory, fact) == ()
+    tree.write("board/contactor.c", CLOSE.replace("BUS_MIN_MV", "LEAST_MV"))
+    tree.commit("another threshold")
+    memory.index_path()
+    assert notes(memory, fact) == ("outdated: `contactor_close` in board/contactor.c changed since this was stored",)
+    assert anchors(memory, fact) == [("board/contactor.c", "contactor_close")]
+    tree.write("board/contactor.c", CLOSE)
+    memory.index_path()
+    assert notes(memory, fact) == ()
+
+
 def test_a_renamed_function_that_changes_later_is_told_as_both(memory: Memory, tree: WorkingTree, fact: str) -> None:
     tree.write("firmware/contactor.c", ENGAGE)
     memory.index_path()

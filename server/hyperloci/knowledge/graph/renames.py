@@ -1,4 +1,4 @@
-"""Renames: an anchor follows its symbol to another name, where the code that has it now differs in nothing else.
+"""Renames: an anchor follows its symbol to another file, and to another name where the code differs in nothing else.
 
 Code is known by the hash of its text without its own name, so that a moved, renamed function is found among the symbols
 that a run of indexing brought by one look each. Of several with one body, or of a body of few words, none is meant.
@@ -64,25 +64,32 @@ def make_anchor(anchored: int, scope_key: int, place: _Place, text: str) -> Stor
     )
 
 
-def follow_renames(store: Store, scope_key: int, appeared: Mapping[str, Collection[str]]) -> int:
-    """Tie memories whose symbol is gone to the one that has its body now; return how many ties follow.
+def follow_renames(store: Store, scope_key: int, appeared: Mapping[str, Mapping[str, str | None]]) -> int:
+    """Tie memories whose symbol is gone to what it is now; return how many ties follow.
 
     Runs in a transaction, after an indexing run.
 
     Args:
         store: the open store.
         scope_key: the project.
-        appeared: the symbols that the run brought, by path.
+        appeared: the symbols that the run brought, by path, with the path that each had if it came from another.
     """
     lost = store.positions.list_lost_anchors(scope_key)
     if not lost:
         return 0
+    came = {(old, symbol): path for path, symbols in appeared.items() for symbol, old in symbols.items() if old}
     places: dict[bytes, list[tuple[_Place, str]]] = defaultdict(list)
     for path, symbols in appeared.items():
         for symbol, text in _list_texts(store, scope_key, path, symbols):
             if (body := hash_body(text, symbol)) is not None:
                 places[body].append(((path, symbol), text))
-    return sum(_follow(store, anchor, places[anchor.body_hash]) for anchor in lost if anchor.body_hash in places)
+    followed = 0
+    for anchor in lost:
+        if (came_to := came.get((anchor.path, anchor.symbol))) is not None:
+            followed += _retie(store, anchor, replace(anchor, path=came_to))
+        elif anchor.body_hash in places:
+            followed += _follow(store, anchor, places[anchor.body_hash])
+    return followed
 
 
 def _list_texts(store: Store, scope_key: int, path: str, symbols: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -101,16 +108,22 @@ def _follow(store: Store, anchor: StoredAnchor, places: list[tuple[_Place, str]]
     if len(places) > 1 or any(place[1] == anchor.symbol for place, _ in places):
         return False
     (place, text), former = places[0], (anchor.former_path or anchor.path, anchor.former_symbol or anchor.symbol)
-    if place in {(other.path, other.symbol) for other in store.positions.list_anchors([anchor.node_key])}:
-        return False
     is_back = place == former
-    store.positions.drop_anchor(anchor)
-    store.positions.put_anchor(
-        replace(
-            make_anchor(anchor.node_key, anchor.scope_key, place, text),
-            former_path=None if is_back else former[0],
-            former_symbol=None if is_back else former[1],
-        )
+    renamed = replace(
+        make_anchor(anchor.node_key, anchor.scope_key, place, text),
+        former_path=None if is_back else former[0],
+        former_symbol=None if is_back else former[1],
     )
+    if not _retie(store, anchor, renamed):
+        return False
     store.keywords.add_extra(anchor.node_key, place[1])
+    return True
+
+
+def _retie(store: Store, old: StoredAnchor, new: StoredAnchor) -> bool:
+    """Put one tie of a memory in another's place, unless it has one to the same symbol."""
+    if (new.path, new.symbol) in {(tie.path, tie.symbol) for tie in store.positions.list_anchors([old.node_key])}:
+        return False
+    store.positions.drop_anchor(old)
+    store.positions.put_anchor(new)
     return True

@@ -214,12 +214,12 @@ class Positions:
         return [_anchor_from_row(row) for row in rows]
 
     def list_lost_anchors(self, scope_key: int) -> list[StoredAnchor]:
-        """Return the anchors of memories that hold to symbols that are gone and may be known by their body."""
+        """Return the anchors of memories that hold to symbols that are gone."""
         # CROSS JOIN keeps the order: the planner would begin with all nodes of the project, for each anchor.
         rows = self._connection.execute(
             f"""
             SELECT {_ANCHOR} FROM anchors a
-            WHERE scope_key = ?1 AND body_hash IS NOT NULL
+            WHERE scope_key = ?1
                 AND NOT EXISTS (
                     SELECT 1 FROM positions p INDEXED BY idx_positions_symbol CROSS JOIN nodes n ON n.key = p.node_key
                     WHERE p.symbol = a.symbol AND p.path = a.path AND n.scope_key = ?1 AND n.deleted_at IS NULL)

@@ -157,7 +157,12 @@ class Files:
         )
 
     def rename_file(self, key: int, path: str) -> None:
-        """Give a file and the positions in it a new path; its nodes stay."""
+        """Give a file, the positions in it and the anchors to it a new path; its nodes stay."""
+        self._connection.execute(
+            "UPDATE OR REPLACE anchors SET path = ?2 FROM files f"
+            " WHERE f.key = ?1 AND anchors.path = f.path AND anchors.scope_key = f.scope_key",
+            (key, path),
+        )
         self._connection.execute("UPDATE files SET path = ? WHERE key = ?", (path, key))
         self._connection.execute("UPDATE positions SET path = ? WHERE file_key = ?", (path, key))
 
