@@ -13,7 +13,7 @@ from typing import Final
 
 from hyperloci.system.values import dataclass
 
-HEADER_FORMAT: Final = "%x00%H%x00%an%x00%at%x00%P%n%B%n%x00%x00"
+HEADER_FORMAT: Final = "%x00%H%x00%an%x00%at%x00%ct%x00%P%n%B%n%x00%x00"
 """A line of fields, the message, a line that ends it. Only these two lines can start with NUL: patch lines start with a
 sign, messages can't hold one. Parents come last: of an octopus, whose line is cut, only they are lost."""
 
@@ -55,6 +55,7 @@ class Commit:
     """A commit.
 
     Attributes:
+        date_ms, committed_ms: when it was written; when it was made a commit, as by a rebase.
         files: the files it changed, `MAX_FILES` at most.
         changed: how many files it changed.
         read: in how many of them the changes were read to the end.
@@ -64,6 +65,7 @@ class Commit:
     parents: tuple[str, ...]
     author: str
     date_ms: int
+    committed_ms: int
     subject: str
     body: str
     files: tuple[ChangedFile, ...] = ()
@@ -154,13 +156,14 @@ class _CommitParser:
 
     def make_commit(self) -> Commit:
         """Return what was read."""
-        sha, author, seconds, parents = (*self._fields, "", "", "", "")[:4]
+        sha, author, seconds, committed, parents = (*self._fields, "", "", "", "", "")[:5]
         subject, _, body = _decode_line(b"".join(self._message)).strip().partition("\n\n")
         return Commit(
             sha=sha,
             parents=tuple(parents.split()),
             author=author,
             date_ms=_parse_seconds(seconds) * 1_000,
+            committed_ms=_parse_seconds(committed) * 1_000,
             subject=" ".join(subject.split()),
             body=body.strip(),
             files=tuple(file.make_changed_file() for file in self._files.values()),

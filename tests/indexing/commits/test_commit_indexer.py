@@ -81,6 +81,21 @@ def test_commits_of_one_second_are_told_in_the_order_of_the_history(
 
 
 @pytest.mark.req("E.02")
+def test_a_commit_that_was_picked_from_another_branch_is_the_latest(history: History, tree: WorkingTree) -> None:
+    base = tree.commit("Begin", a_py="a = 1\n")
+    picked = tree.commit("Old work", b_py="b = 1\n")
+    tree.git("reset", "-q", "--hard", base)
+    others = [tree.commit(f"Step {number}", a_py=f"step = {number}\n") for number in range(2)]
+    tree.git("cherry-pick", picked)
+    latest = tree.git("rev-parse", "HEAD")
+    history.index()
+
+    keys = [history.node(sha).key for sha in (latest, *reversed(others), base)]
+    assert history.store.history.list_latest([identify_project(tree.root).id]) == keys
+    assert history.node(latest).event_time < history.node(others[0]).event_time
+
+
+@pytest.mark.req("E.02")
 def test_a_commit_becomes_a_decision_with_its_source(history: History, tree: WorkingTree) -> None:
     sha = tree.commit("Pool connections\n\nThe server closes idle ones after a minute.", a_py=CODE)
 
@@ -368,7 +383,9 @@ def test_a_missing_git_is_told(history: History, tree: WorkingTree) -> None:
 
 def test_a_private_part_of_a_message_that_ends_beyond_the_cut_is_not_kept() -> None:
     body = f"`<private>` {'hunter2 ' * 400} `</private>`"
-    commit = Commit(sha="a", parents=(), author="", date_ms=0, subject="s", body=body, files=(), changed=0, read=0)
+    commit = Commit(
+        sha="a", parents=(), author="", date_ms=0, committed_ms=0, subject="s", body=body, files=(), changed=0, read=0
+    )
     prepared = prepare_commit("a", commit, {"a": UNTOUCHED})
     assert prepared.text.text == "s\n\n`[private]"
 
@@ -380,6 +397,7 @@ def test_a_long_list_of_files_is_told_by_its_beginning() -> None:
         parents=(),
         author="",
         date_ms=0,
+        committed_ms=0,
         subject="s",
         body="",
         files=files,

@@ -43,6 +43,7 @@ class PreparedCommit:
     text: SanitizedText = NOTHING
     author: str = ""
     date_ms: int = 0
+    committed_ms: int = 0
     touched: TouchedNodes = UNTOUCHED
     problem: str | None = None
 
@@ -57,6 +58,7 @@ def prepare_commit(sha: str, commit: Commit | str, touched: Mapping[str, Touched
             text=sanitize(commit_text(commit), is_cut=is_message_cut(commit)),
             author=sanitize(commit.author).text,
             date_ms=commit.date_ms,
+            committed_ms=commit.committed_ms,
             touched=touched[sha],
         )
     except Exception as error:  # One message that no rule foresaw must not keep all others out.
@@ -108,12 +110,14 @@ class CommitWriter:
 
     def _add_commit(self, one: PreparedCommit, branch: str | None) -> None:
         now = self._clock()
-        date = min(max(one.date_ms, 0), now)  # Anyone may write any date into a commit.
+        # Anyone may write any date into a commit.
+        date, committed = (min(max(ms, 0), now) for ms in (one.date_ms, one.committed_ms))
         metadata = {
             "sha": one.sha,
             "author": one.author,
             "branch": sanitize_name(branch) if branch else None,
             "flags": one.text.flags,
+            "committed": committed if committed != date else None,
         }
         content = one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}"
         node = self._writer.write_event(

@@ -96,11 +96,12 @@ class CommitHistory:
         return {row[0]: row[1] for row in rows}
 
     def list_latest(self, scopes: Sequence[str]) -> list[NodeKey]:
-        """Return the commits of some projects that a branch leads to, latest first."""
+        """Return the commits of some projects that a branch leads to, those committed last first."""
         rows = self._connection.execute(
             "SELECT n.key FROM scopes s JOIN commits c ON c.scope_key = s.key JOIN nodes n ON n.key = c.node_key"
             " WHERE s.id IN (SELECT value FROM json_each(?)) AND n.valid_until IS NULL AND n.deleted_at IS NULL"
-            " ORDER BY n.event_time DESC, n.key DESC",
+            " ORDER BY coalesce(json_extract(n.metadata, '$.committed'), n.event_time) DESC,"
+            " n.event_time DESC, n.key DESC",
             (json.dumps(list(scopes)),),
         )
         return [NodeKey(row[0]) for row in rows]
