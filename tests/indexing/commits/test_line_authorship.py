@@ -92,6 +92,41 @@ def test_files_are_looked_at_once_for_a_content_and_anew_for_another(author: Aut
 
 
 @pytest.mark.req("D.06")
+def test_lines_of_rewritten_commits_are_those_of_the_commits_that_took_their_place(author: Author) -> None:
+    author.tree.commit("Begin")
+    author.tree.git("checkout", "-q", "-b", "parcels")
+    author.tree.commit("wip", a_py=ONE)
+    author.update()
+    author.tree.git("checkout", "-q", "main")
+    author.tree.git("merge", "-q", "--squash", "parcels")
+    author.tree.git("commit", "-q", "-m", "Squeeze what is sent")
+    author.tree.git("branch", "-q", "-D", "parcels")
+
+    assert author.update() == 1
+    assert author.subjects() == {"pack": {"Squeeze what is sent"}}
+    assert author.update() == 0
+
+
+@pytest.mark.req("D.06")
+def test_lines_of_a_clone_that_was_deepened_have_the_commits_that_came(
+    store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree, tmp_path: Path
+) -> None:
+    origin = WorkingTree(tmp_path / "origin")
+    origin.commit("Squeeze what is sent", a_py=ONE)
+    origin.commit("Open parcels", b_py=TWO)
+    origin.commit("Say nothing")
+    tree.git("clone", "-q", "--depth", "1", f"file://{origin.root}", ".")
+    author = Author(store, settings, clock, tree)
+    author.update()
+    assert author.subjects() == {}
+
+    tree.git("fetch", "-q", "--unshallow")
+    assert author.update() == 2
+    assert author.subjects() == {"pack": {"Squeeze what is sent"}, "unpack": {"Open parcels"}}
+    assert author.update() == 0
+
+
+@pytest.mark.req("D.06")
 def test_what_is_not_committed_yet_is_told_of_nobody(author: Author) -> None:
     author.tree.commit("Squeeze what is sent", a_py=ONE, b_py=TWO)
     author.tree.write("a.py", ONE.replace("header", "heading"))

@@ -11,7 +11,6 @@ nothing: commits are looked for under every branch, tag and working tree.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import logging
 from collections import deque
@@ -22,7 +21,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.indexing.commits.changed_symbols import CommitEffects, TouchedNodes
-from hyperloci.indexing.commits.commit_reader import CommitReader, shallow_commits
+from hyperloci.indexing.commits.commit_reader import CommitReader, mark_of_cut, shallow_commits
 from hyperloci.indexing.commits.commit_writer import CommitWriter, prepare_commit
 from hyperloci.indexing.link_queue import due_counter_name
 from hyperloci.indexing.write_throttle import WriteThrottle
@@ -253,8 +252,7 @@ class CommitIndexer:
 
     def _history_basis(self) -> str:
         """Return what a whole history rests on: deeper clones and larger wishes have more."""
-        cut_off = ",".join(sorted(shallow_commits(self._project.common_dir)))
-        return f"{hashlib.sha256(cut_off.encode()).hexdigest()[:16] if cut_off else 'whole'}:{self._wanted}"
+        return f"{mark_of_cut(self._project.common_dir) or 'whole'}:{self._wanted}"
 
     def _mark_history_whole(self) -> None:
         """Note that nothing is missing before the commit that the walk began with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -93,3 +94,9 @@ def shallow_commits(common_dir: Path | None) -> frozenset[str]:
         return frozenset((common_dir / "shallow").read_text().split()) if common_dir else frozenset()
     except OSError:
         return frozenset()
+
+
+def mark_of_cut(common_dir: Path | None) -> str:
+    """Return a mark of where a shallow clone is cut off, which changes as it is deepened; empty for a whole history."""
+    commits = ",".join(sorted(shallow_commits(common_dir)))
+    return hashlib.sha256(commits.encode()).hexdigest()[:16] if commits else ""

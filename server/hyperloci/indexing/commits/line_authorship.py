@@ -1,7 +1,8 @@
 """Line authorship: which commits wrote the lines of code that stand, file by file, once the history is stored.
 
 A commit says what its lines are for in words that the code may lack. A file is looked at where what is indexed is what
-is checked out, and again only when another content is.
+is checked out, and again only when another content is, when its commits were rewritten (a rebase, a squash), or when
+more of the history is there (a clone that was deepened).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from hyperloci.indexing.commits.changed_symbols import possible_blobs
-from hyperloci.indexing.commits.commit_reader import shallow_commits
+from hyperloci.indexing.commits.commit_reader import mark_of_cut, shallow_commits
 from hyperloci.indexing.file_reader import hash_bytes, read_file
 from hyperloci.indexing.write_throttle import WriteThrottle
 from hyperloci.model.kinds import NodeKey
@@ -49,6 +50,7 @@ class LineAuthorship:
         self._git = GitRepository(project.root)
         self._turns = WriteThrottle(store)
         self._head: str | None = None
+        self._cut_off = ""
         self._waiting: deque[tuple[CodeFile, str]] = deque()
 
     def count_waiting(self) -> int:
@@ -64,7 +66,7 @@ class LineAuthorship:
             self._look_at_file(*self._waiting.popleft())
         if not self._waiting and self._head is not None:
             with self._turns.take_turn():
-                self._store.line_commits.set_head(self._scope_key, self._head)
+                self._store.line_commits.set_head(self._scope_key, self._head, self._cut_off)
         return len(self._waiting)
 
     def _is_outdated(self) -> bool:
@@ -72,22 +74,23 @@ class LineAuthorship:
         if self._project.common_dir is None:
             return False
         try:
-            head = self._git.head_commit()
-            if head is None or head == self._store.line_commits.get_head(self._scope_key):
+            head, cut_off = self._git.head_commit(), mark_of_cut(self._project.common_dir)
+            known, known_cut = self._store.line_commits.get_head(self._scope_key)
+            if head is None or (head, cut_off) == (known, known_cut):
                 return False
-            if head != self._head:
-                self._waiting = deque(self._list_waiting())
-                self._head = head
+            if (head, cut_off) != (self._head, self._cut_off):
+                self._waiting = deque(self._list_waiting(anew=bool(known) and cut_off != known_cut))
+                self._head, self._cut_off = head, cut_off
         except (GitError, BrokenRepositoryError):
             return False
         return True
 
-    def _list_waiting(self) -> Iterator[tuple[CodeFile, str]]:
-        """Yield the files whose content is another than the one that was looked at, with Git's id of it."""
+    def _list_waiting(self, *, anew: bool) -> Iterator[tuple[CodeFile, str]]:
+        """Yield the files whose content is another than the one that was looked at, or all, with Git's id of it."""
         blobs = self._git.list_blobs()
         for file in self._store.line_commits.list_code_files(self._scope_key):
             blob = blobs.get(file.path)
-            if blob is not None and blob != file.blob:
+            if blob is not None and (anew or blob != file.blob):
                 yield file, blob
 
     def _look_at_file(self, file: CodeFile, blob: str) -> None:

@@ -15,7 +15,10 @@ from hyperloci.system.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFile:
-    """A file with code; `blob`: Git's id of the content that its commits were last asked for."""
+    """A file with code.
+
+    `blob`: Git's id of the content that its commits were asked for; None where no branch leads to one of them now.
+    """
 
     key: int
     path: str
@@ -39,20 +42,26 @@ class LineCommits:
         self._connection = connection
         self._meta = Meta(connection)
 
-    def get_head(self, scope_key: int) -> str | None:
-        """Return the commit at which all files of a project were last asked for."""
-        return self._meta.get(f"line_commits.{scope_key}")
+    def get_head(self, scope_key: int) -> tuple[str, str]:
+        """Return the commit at which all of a project's files were asked for, and the mark of where it was cut off."""
+        head, _, cut_off = (self._meta.get(f"line_commits.{scope_key}") or "").partition(" ")
+        return head, cut_off
 
-    def set_head(self, scope_key: int, head: str) -> None:
-        """Note at which commit all files of a project were asked for."""
-        self._meta.set(f"line_commits.{scope_key}", head)
+    def set_head(self, scope_key: int, head: str, cut_off: str) -> None:
+        """Note at which commit all files of a project were asked for, and the mark of where it is cut off."""
+        self._meta.set(f"line_commits.{scope_key}", f"{head} {cut_off}".rstrip())
 
     def list_code_files(self, scope_key: int) -> list[CodeFile]:
         """Return a project's files that hold living snippets of code, in the order of their paths."""
         rows = self._connection.execute(
-            "SELECT f.key, f.path, f.content_hash, l.blob FROM files f"
+            "WITH rewritten AS (SELECT p.file_key FROM commits c JOIN nodes n ON n.key = c.node_key"
+            " JOIN line_commits l ON l.commit_key = n.key JOIN positions p ON p.node_key = l.node_key"
+            " JOIN nodes s ON s.key = l.node_key"
+            " WHERE c.scope_key = ?1 AND n.valid_until IS NOT NULL AND s.subtype = 'code' AND s.deleted_at IS NULL)"
+            "SELECT f.key, f.path, f.content_hash, iif(f.key IN (SELECT file_key FROM rewritten), NULL, l.blob)"
+            " FROM files f"
             " LEFT JOIN line_commit_files l ON l.file_key = f.key"
-            " WHERE f.scope_key = ? AND EXISTS (SELECT 1 FROM positions p JOIN nodes n ON n.key = p.node_key"
+            " WHERE f.scope_key = ?1 AND EXISTS (SELECT 1 FROM positions p JOIN nodes n ON n.key = p.node_key"
             " WHERE p.file_key = f.key AND n.subtype = 'code' AND n.deleted_at IS NULL) ORDER BY f.path",
             (scope_key,),
         )
