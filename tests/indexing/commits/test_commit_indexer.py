@@ -322,7 +322,7 @@ def test_history_that_was_cut_off_is_finished_without_gaps(history: History, tre
     assert set(history.store.history.list_commits(scope)) == set(shas)
 
 
-def test_the_oldest_commit_of_a_shallow_clone_touches_nothing(
+def test_the_oldest_commit_of_a_shallow_clone_touches_nothing_until_it_is_deepened(
     store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree, tmp_path: Path
 ) -> None:
     tree.commit("one", a_py=CODE)
@@ -334,6 +334,14 @@ def test_the_oldest_commit_of_a_shallow_clone_touches_nothing(
     assert history.index().commits == 2
     assert history.node(cut).content == "two"
     assert history.changed(cut) == set() and history.changed(last) == {("a.py", "second")}
+
+    before = history.node(cut)
+    history.tree.git("fetch", "-q", "--unshallow")
+    history.index()
+    after = history.node(cut)
+    assert (after.id, after.content) == (before.id, "two\n\nChanged: a.py")
+    assert history.changed(cut) == {("a.py", "second")}
+    assert "cut_off" in before.metadata and "cut_off" not in after.metadata
 
 
 def test_a_partial_clone_gives_messages_and_names_and_fetches_nothing(

@@ -129,6 +129,7 @@ class CommitIndexer:
                 return CommitReport()
             ended, revived = self._reconcile_history(head)
             self._requeue_outdated()
+            self._complete_deepened()
             self._walk_history(head)
             new = itertools.takewhile(lambda missing: not missing.resumed, self._window)
             added = self._store_next(sum(1 for _ in itertools.islice(new, self._first)))
@@ -200,6 +201,18 @@ class CommitIndexer:
             with self._store.transaction():
                 self._store.history.mark_missing(self._scope_key, outdated)
                 self._store.set_aside.clear_subjects(self._scope_key, SetAsideKind.COMMIT, outdated)
+
+    def _complete_deepened(self) -> None:
+        """Say what those commits changed that the clone was cut off at before it was deepened."""
+        state = self._store.history.get_state(self._scope_key)
+        if state is None or state.basis == self._history_basis():
+            return
+        cut_off = self._store.history.list_cut_off(self._scope_key)
+        deepened = [sha for sha in cut_off if sha not in shallow_commits(self._project.common_dir)]
+        commits = dict(self._reader.iter_commits(deepened))
+        touched = self._find_touched([commit for commit in commits.values() if isinstance(commit, Commit)], ())
+        for sha, commit in commits.items():
+            self._writer.complete_commit(cut_off[sha], prepare_commit(sha, commit, touched))
 
     def _walk_history(self, head: str) -> None:
         """Find which commits are missing, newest first."""
@@ -288,12 +301,15 @@ class CommitIndexer:
 
     def _store_batch(self, missing: Sequence[_MissingCommit], branch: str | None) -> int:
         commits = dict(self._reader.iter_commits([one.sha for one in missing]))
-        for sha in commits.keys() & shallow_commits(self._project.common_dir):
+        cut_off = shallow_commits(self._project.common_dir)
+        for sha in commits.keys() & cut_off:
             if isinstance(commit := commits[sha], Commit):
                 # It is shown as if it had added every file.
                 commits[sha] = replace(commit, files=(), changed=0, read=0)
         touched = self._find_touched([commit for commit in commits.values() if isinstance(commit, Commit)], missing)
-        ready = deque(prepare_commit(sha, commit, touched) for sha, commit in commits.items())
+        ready = deque(
+            replace(prepare_commit(sha, commit, touched), is_cut_off=sha in cut_off) for sha, commit in commits.items()
+        )
         added = 0
         while ready:
             if self._cancelled():

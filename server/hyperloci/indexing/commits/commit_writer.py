@@ -10,7 +10,7 @@ from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.indexing.commits.changed_symbols import TouchedNodes
 from hyperloci.indexing.commits.commit_reader import CHANGED, commit_text, is_message_cut
-from hyperloci.model.kinds import NodeType, Origin, Tier
+from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.project.git_log import Commit
@@ -37,7 +37,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedCommit:
-    """A commit as it is to be written; `problem` says why it can't be."""
+    """A commit as it is to be written; `problem` says why it can't be.
+
+    One `is_cut_off` where a shallow clone begins with it: what it changed can't be told.
+    """
 
     sha: str
     text: SanitizedText = NOTHING
@@ -45,6 +48,7 @@ class PreparedCommit:
     date_ms: int = 0
     committed_ms: int = 0
     touched: TouchedNodes = UNTOUCHED
+    is_cut_off: bool = False
     problem: str | None = None
 
 
@@ -118,8 +122,9 @@ class CommitWriter:
             "branch": sanitize_name(branch) if branch else None,
             "flags": one.text.flags,
             "committed": committed if committed != date else None,
+            "cut_off": one.is_cut_off,
         }
-        content = one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}"
+        content = _content_of(one)
         node = self._writer.write_event(
             NewNode(
                 type=NodeType.DECISION,
@@ -145,18 +150,31 @@ class CommitWriter:
             author=one.author or None,
         )
         self._store.files.put_commit(self._scope_key, one.sha, node.key)
+        self._link_touched(node.key, one, now)
+
+    def _link_touched(self, key: NodeKey, one: PreparedCommit, now: int) -> None:
         sure = 1.0 if one.touched.exact else NAME_CONFIDENCE
         for nodes, confidence in ((one.touched.nodes, sure), (one.touched.namesakes, NAMESAKE_CONFIDENCE)):
             if nodes:
                 self._store.edges.link_nodes(
                     "changed",
-                    node.key,
+                    key,
                     nodes,
                     now=now,
                     confidence=confidence,
                     automatic=True,
                     evidence=f"git {one.sha[:SHORT_SHA]}",
                 )
+
+    def complete_commit(self, node_id: str, one: PreparedCommit) -> None:
+        """Say of a commit what it changed, which could not be told where the clone was cut off at it."""
+        node, now = self._store.nodes.get_node(node_id), self._clock()
+        if node is None or one.problem is not None:
+            return
+        metadata = {name: value for name, value in node.metadata.items() if name != "cut_off"}
+        with self._store.transaction():
+            self._store.nodes.update_node(node_id, now=now, content=_content_of(one), metadata=metadata)
+            self._link_touched(node.key, one, now)
 
     def mark_ended(self, node_id: str, ended_at: int | None) -> None:
         """End a commit that no branch leads to any more, or take that back."""
@@ -168,3 +186,7 @@ class CommitWriter:
             metadata["unreachable"] = True
             self._store.entities.drop_summaries_from(node.key)
         self._store.nodes.update_node(node_id, now=self._clock(), valid_until=ended_at, metadata=metadata)
+
+
+def _content_of(one: PreparedCommit) -> str:
+    return one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}"

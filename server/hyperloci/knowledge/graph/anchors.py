@@ -3,8 +3,8 @@
 The present text of a symbol is read back from the indexed snippets that hold it, so that no file is opened. An edit
 elsewhere in the file changes nothing, nor do blank lines and trailing spaces; a symbol that is moved, with its file or
 without, keeps its anchors, and a renamed one has them under its new name (`renames`). A changed, renamed or vanished
-symbol flags the fact as outdated and never deletes it; confirming the fact anchors it anew. A fact whose text is changed
-is tied to what it names then.
+symbol flags the fact as outdated and never deletes it; confirming the fact anchors it anew. A fact whose text is
+changed is tied to what it names then.
 
 A fact may be older than the index. `anchor_pending` ties such facts once their symbols are there; what counts as
 unchanged is then the text at that time.

@@ -95,6 +95,15 @@ class CommitHistory:
         )
         return {row[0]: row[1] for row in rows}
 
+    def list_cut_off(self, scope_key: int) -> dict[str, str]:
+        """Return the ids of the nodes of commits that a shallow clone was cut off at when they were stored, by hash."""
+        rows = self._connection.execute(
+            "SELECT c.sha, n.id FROM commits c JOIN nodes n ON n.key = c.node_key"
+            " WHERE c.scope_key = ? AND json_extract(n.metadata, '$.cut_off') AND n.deleted_at IS NULL",
+            (scope_key,),
+        )
+        return {row[0]: row[1] for row in rows}
+
     def list_latest(self, scopes: Sequence[str]) -> list[NodeKey]:
         """Return the commits of some projects that a branch leads to, those committed last first."""
         rows = self._connection.execute(
