@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.indexing.commits import line_authorship
-from hyperloci.indexing.commits.line_authorship import choose_commits
+from hyperloci.indexing.commits.line_authorship import LineAuthorship, choose_commits
 from hyperloci.indexing.indexer import Indexer
 from hyperloci.model.kinds import NodeKey
 from hyperloci.project.git import GitRepository, LineRun
@@ -124,6 +124,63 @@ def test_lines_of_a_clone_that_was_deepened_have_the_commits_that_came(
     assert author.update() == 2
     assert author.subjects() == {"pack": {"Squeeze what is sent"}, "unpack": {"Open parcels"}}
     assert author.update() == 0
+
+
+@pytest.mark.req("D.06")
+def test_what_was_looked_at_in_a_deepened_clone_is_not_looked_at_again_in_the_next_session(
+    store: Store,
+    settings: Settings,
+    clock: FakeClock,
+    tree: WorkingTree,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    origin = WorkingTree(tmp_path / "origin")
+    origin.commit("Squeeze what is sent", a_py=ONE, b_py=TWO)
+    origin.commit("Say nothing")
+    tree.git("clone", "-q", "--depth", "1", f"file://{origin.root}", ".")
+    author = Author(store, settings, clock, tree)
+    author.update()
+    tree.git("fetch", "-q", "--unshallow")
+    author.indexer.index_tree()
+    monkeypatch.setattr(line_authorship, "LOOK_SECONDS", 0.0)
+    assert author.indexer.continue_history().files_waiting == 2
+
+    monkeypatch.setattr(line_authorship, "LOOK_SECONDS", 60.0)
+    project = identify_project(tree.root)
+    scope = store.scopes.find_key(project.id)
+    assert scope is not None
+    ends = iter([False, True])
+    assert LineAuthorship(store, project, scope, cancelled=lambda: next(ends)).find_more() == 1
+    assert LineAuthorship(store, project, scope).count_waiting() == 1
+    assert author.update() == 1
+    assert author.subjects() == {"pack": {"Squeeze what is sent"}, "unpack": {"Squeeze what is sent"}}
+
+
+@pytest.mark.req("D.06")
+def test_where_the_history_begins_with_what_is_checked_out_git_is_not_asked(
+    store: Store,
+    settings: Settings,
+    clock: FakeClock,
+    tree: WorkingTree,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    origin = WorkingTree(tmp_path / "origin")
+    origin.commit("Squeeze what is sent", a_py=ONE)
+    origin.commit("Open parcels", b_py=TWO)
+    tree.git("clone", "-q", "--depth", "1", f"file://{origin.root}", ".")
+    asked: list[str] = []
+
+    def blame_lines(_: GitRepository, path: str) -> list[LineRun]:
+        asked.append(path)
+        return []
+
+    monkeypatch.setattr(GitRepository, "blame_lines", blame_lines)
+    author = Author(store, settings, clock, tree)
+
+    assert (author.update(), author.update()) == (2, 0)
+    assert asked == [] and author.subjects() == {}
 
 
 @pytest.mark.req("D.06")

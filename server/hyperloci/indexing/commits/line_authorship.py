@@ -51,6 +51,7 @@ class LineAuthorship:
         self._turns = WriteThrottle(store)
         self._head: str | None = None
         self._cut_off = ""
+        self._is_deepened = False
         self._waiting: deque[tuple[CodeFile, str]] = deque()
 
     def count_waiting(self) -> int:
@@ -61,6 +62,10 @@ class LineAuthorship:
         """Look at some of the files that wait; return how many are left."""
         if not self._is_outdated():
             return 0
+        if self._is_deepened:
+            with self._turns.take_turn():
+                self._store.line_commits.forget_files(self._scope_key, self._cut_off)
+            self._is_deepened = False
         ends = time.perf_counter() + LOOK_SECONDS
         while self._waiting and not self._cancelled() and time.perf_counter() < ends:
             self._look_at_file(*self._waiting.popleft())
@@ -79,7 +84,8 @@ class LineAuthorship:
             if head is None or (head, cut_off) == (known, known_cut):
                 return False
             if (head, cut_off) != (self._head, self._cut_off):
-                self._waiting = deque(self._list_waiting(anew=bool(known) and cut_off != known_cut))
+                self._is_deepened = cut_off != known_cut
+                self._waiting = deque(self._list_waiting(anew=self._is_deepened))
                 self._head, self._cut_off = head, cut_off
         except (GitError, BrokenRepositoryError):
             return False
@@ -97,11 +103,13 @@ class LineAuthorship:
         if not self._is_checked_out(file, blob):
             return  # Once it is, another commit is.
         snippets = self._store.line_commits.list_snippets(file.key)
+        cut_off = shallow_commits(self._project.common_dir)
         try:
-            runs = self._git.blame_lines(file.path)
+            # Of a history of one commit, no line can be told.
+            runs = [] if self._head in cut_off else self._git.blame_lines(file.path)
         except GitError:
             runs = []  # It took too long, or its past lies elsewhere; it would the next time, too.
-        found = choose_commits(snippets, runs, without=shallow_commits(self._project.common_dir))
+        found = choose_commits(snippets, runs, without=cut_off)
         with self._turns.take_turn():
             self._store.line_commits.put_file(file, blob, found, self._scope_key)
 

@@ -43,13 +43,23 @@ class LineCommits:
         self._meta = Meta(connection)
 
     def get_head(self, scope_key: int) -> tuple[str, str]:
-        """Return the commit at which all of a project's files were asked for, and the mark of where it was cut off."""
+        """Return the commit at which all of a project's files were asked for, and the mark of where it was cut off.
+
+        The commit is empty before all were.
+        """
         head, _, cut_off = (self._meta.get(f"line_commits.{scope_key}") or "").partition(" ")
         return head, cut_off
 
     def set_head(self, scope_key: int, head: str, cut_off: str) -> None:
         """Note at which commit all files of a project were asked for, and the mark of where it is cut off."""
         self._meta.set(f"line_commits.{scope_key}", f"{head} {cut_off}".rstrip())
+
+    def forget_files(self, scope_key: int, cut_off: str) -> None:
+        """Have all files of a project asked for anew, once, as its history is cut off elsewhere now."""
+        self._connection.execute(
+            "DELETE FROM line_commit_files WHERE file_key IN (SELECT key FROM files WHERE scope_key = ?)", (scope_key,)
+        )
+        self.set_head(scope_key, "", cut_off)
 
     def list_code_files(self, scope_key: int) -> list[CodeFile]:
         """Return a project's files that hold living snippets of code, in the order of their paths."""
