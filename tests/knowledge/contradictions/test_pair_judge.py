@@ -26,6 +26,9 @@ PAIRS = Path(__file__).parents[3] / "bench/data/statement_pairs.jsonl"
         ("Retries are done in RetryTransport", "RetryTransport is gone", True),
         ("We use MariaDB", "We use MySQL", False),
         ("We keep tokens in a wheel", "We keep tokens in a BTreeSet", False),
+        ("The wearable keeps its step count.", "The wearable doesn't keep its step count.", False),
+        ("We moved to MySQL", "We moved to Postgres", True),
+        ("From now on the docs are built with Sphinx", "From now on the docs are built with MkDocs", True),
     ],
 )
 def test_what_contradicts_may_tell_of_a_change(old: str, new: str, changes: bool) -> None:

@@ -44,6 +44,9 @@ alarms, with it 2 %, and of the pairs of developers and of writers never read it
 CHANGES: Final = ("undone", "plan_off", "replaced", "ended")
 """Tables of cues that tell of a change, the most telling first."""
 
+STAYING: Final = "plan_off"
+"""The table whose cues tell how it stays, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Model:
@@ -90,9 +93,19 @@ def explain_contradiction(old: str, new: str) -> str:
 
 
 def _find_change(old: str, new: str) -> str:
-    """Return the words of a statement that tell of a change, or nothing: none that the old one says too."""
-    cues = (find_cue(new, table) for table in CHANGES if find_cue(new, table) != find_cue(old, table))
-    return next((cue for cue in cues if len(cue) > len("not")), "")
+    """Return the words of a statement that tell of a change, or nothing.
+
+    What both say that stays ("keep", "won't") is no change; who says "moved to" of another thing tells of the next one.
+    """
+    for table in CHANGES:
+        cue = find_cue(new, table)
+        if len(cue) > len("not") and not (table == STAYING and _says_too(old, cue)):
+            return cue
+    return ""
+
+
+def _says_too(text: str, cue: str) -> bool:
+    return set(profile_statement(cue).row) <= set(profile_statement(text).row)
 
 
 def _score_pairs(old: Sequence[str], new: str, measured: Sequence[Mapping[str, float]]) -> list[float]:
