@@ -9,7 +9,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.search import SearchAnswer
-from hyperloci.model.turn import Speaker, Turn
+from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.retrieval.names.question_forms import asks_for_commits, find_relation_questions
 from tests.support import FakeClock
 from tests.working_tree import WorkingTree
@@ -81,6 +81,30 @@ def test_what_was_said_of_a_name_leads_its_reasons_where_nothing_told_is_tied_to
     found = [hit.content for hit in asked.search("why does parse_tags leak file handles?").results]
 
     assert found[:2] == [said, "Blanks are."]
+    assert found[2].startswith("parse_tags: step")
+
+
+@pytest.mark.req("B.05", "E.02")
+def test_what_was_only_done_or_asked_before_takes_no_place_of_what_was_said_of_a_name(
+    asked: Memory, tree: WorkingTree, clock: FakeClock
+) -> None:
+    for number in range(6):
+        tree.commit(f"parse_tags: step {number}", tags_py=TAGS.replace("total", f"total_{number}"))
+    asked.index_path()
+    question, answer = "why does parse_tags leak file handles?", "parse_tags leaks as it closes no reader."
+    done = "Bash: grep -rn parse_tags . # leak file handles"
+    asked.add_turns(
+        "s",
+        [
+            Turn(uuid="0", role=Speaker.ASSISTANT, kind=TurnKind.ACTION, text=done, timestamp_ms=clock()),
+            *(Turn(uuid=str(n), role=Speaker.USER, text=question, timestamp_ms=clock()) for n in (1, 2, 3)),
+            Turn(uuid="4", role=Speaker.ASSISTANT, text=answer, timestamp_ms=clock()),
+        ],
+    )
+
+    found = [hit.content for hit in asked.search(question).results]
+
+    assert found[:2] == [question, answer]
     assert found[2].startswith("parse_tags: step")
 
 

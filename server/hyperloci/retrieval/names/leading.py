@@ -17,7 +17,7 @@ from hyperloci.knowledge.names.named_thing import NamedThing, Resolution, ThingK
 from hyperloci.knowledge.names.resolver import NameResolver
 from hyperloci.knowledge.names.written_names import find_code_names, is_code_like
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import Node, SearchCandidate
+from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.intent import Intent
 from hyperloci.retrieval.names.question_forms import (
     RelationQuestion,
@@ -40,6 +40,9 @@ MAX_DEFINITIONS: Final = 3
 
 MAX_TOLD: Final = 2
 """Decisions before the commits of a reason: both are wanted on the first page."""
+
+SAID_LOOKED_AT: Final = 8
+"""Best hits looked at for what was said of a thing: a question may have been asked, and searched for, several times."""
 
 MAX_REASONS: Final = 8
 """Commits that lead at most."""
@@ -254,12 +257,18 @@ def _explain(
 
     Where nothing told is tied to it, what was said and is found before any code and commit is all that a session knows.
     """
-    told = find_told(store, scopes, thing, name, commits)
-    if not told:
-        best = store.nodes.get_by_keys(ranked[:MAX_TOLD])
-        told = [*itertools.takewhile(lambda key: _is_told(best[key]), ranked[:MAX_TOLD])]
+    told = find_told(store, scopes, thing, name, commits) or _list_said(store, ranked[:SAID_LOOKED_AT])
     yield from told[: max(1, min(MAX_TOLD, limit // 2))]
     yield from commits[: max(1, min(MAX_REASONS, round(COMMIT_SHARE * limit)))]
+
+
+def _list_said(store: Store, ranked: Sequence[NodeKey]) -> list[NodeKey]:
+    """Return what was said and is found before any code and commit; nothing twice, and nothing that only was done."""
+    nodes, said = store.nodes.get_candidates(ranked), dict[str, NodeKey]()
+    for key in itertools.takewhile(lambda key: _is_told(nodes[key]), ranked):
+        if nodes[key].subtype != "action":
+            said.setdefault(nodes[key].content, key)
+    return list(said.values())
 
 
 def _explain_best(
@@ -282,5 +291,5 @@ def _list_best_symbols(store: Store, keys: Sequence[NodeKey]) -> Iterator[NamedT
             yield NamedThing(kind=ThingKind.SYMBOL, name=place.symbol, keys=cut.get(key, (key,)), path=place.path)
 
 
-def _is_told(node: SearchCandidate | Node) -> bool:
+def _is_told(node: SearchCandidate) -> bool:
     return node.type != NodeType.SNIPPET and node.subtype != "commit"
