@@ -120,13 +120,13 @@ def hash_bytes(data: bytes) -> bytes:
 def is_as_indexed(path: Path, known: IndexedFile) -> bool:
     """Tell whether a file is still as it was indexed; it is read only where its time is another, or was too new.
 
-    Of what an upgrade lets be read anew nothing but its size is known: it counts as unchanged.
+    Of what is cut anew, as after an upgrade, nothing but its size is known: it counts as unchanged.
     """
     try:
         status = path.stat()
         if status.st_size != known.size:
             return False
-        if status.st_mtime_ns == known.mtime_ns or not known.content_hash:
+        if status.st_mtime_ns == known.mtime_ns or known.is_cut_anew:
             return True
         with open_regular_file(path) as file:
             return hash_bytes(file.read()) == known.content_hash

@@ -200,7 +200,7 @@ class FileWriter:
         marker = b"unfinished " + os.urandom(8)
         key = self._put_row(file, marker)
         old = self._store.files.list_chunks([key]).get(key, []) if row is not None else []
-        if row is not None and not row.content_hash:  # A newer version cuts it anew.
+        if row is not None and row.is_cut_anew:
             keep_anchors(self._store, self._scope_key, file.path, [new.chunk for new in file.chunks])
         matching = match_file(old, file.chunks)
         gone = tuple(old[i] for i in matching.gone)

@@ -29,6 +29,11 @@ class IndexedFile:
     mtime_ns: int
     content_hash: bytes
 
+    @property
+    def is_cut_anew(self) -> bool:
+        """Whether the program wants it read anew though nobody is known to have changed it: a migration, or a retry."""
+        return not self.content_hash
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
