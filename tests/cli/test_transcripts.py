@@ -92,6 +92,12 @@ def test_where_a_project_was_moved_the_folder_that_is_gone_is_named(home: Path) 
     assert "2 turns" in run("import", "--claude-code", "--from", str(home / "old 3"))
 
 
+def test_a_folder_that_cannot_be_looked_at_is_not_called_gone(home: Path) -> None:
+    transcript = write_session(home, home / "old", "s", "We use Oracle.", "Fine.")
+    transcript.write_text(transcript.read_text().replace(f"{home}/old", f"{home}/{'old' * 100}"))
+    assert "gone" not in run("import", "--claude-code")
+
+
 def test_a_session_that_goes_on_is_read_from_where_it_was_left(home: Path, project: Path) -> None:
     write_session(home, project, "s", "We decided to keep invoices in Postgres.", "Done.")
     report_of()

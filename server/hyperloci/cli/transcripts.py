@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -111,7 +112,7 @@ def _print_gone_folders(folder: Path) -> None:
     from hyperloci.conversations.transcript_import import find_transcripts
 
     clients = {file.folder: file.client for file in reversed(find_transcripts(folder))}
-    gone = [(place, client) for place, client in clients.items() if not place.is_dir()]
+    gone = [(place, client) for place, client in clients.items() if _is_gone(place)]
     if not gone:
         return
     console.print("Some were begun in folders that are gone. If the project lay there:")
@@ -122,6 +123,16 @@ def _print_gone_folders(folder: Path) -> None:
         typer.echo(f"   {shlex.join([*call, '--from', str(place)])}")
     if len(gone) > GONE_SHOWN:
         console.print(f"and {len(gone) - GONE_SHOWN} more; --all names them")
+
+
+def _is_gone(place: Path) -> bool:
+    """Return whether a folder is known to be gone; of one that may not be looked at it isn't."""
+    try:
+        return not stat.S_ISDIR(place.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def _print_found(found: Sequence[TranscriptFile]) -> None:
