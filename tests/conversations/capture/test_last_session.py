@@ -264,9 +264,9 @@ def test_what_stands_among_the_memories_is_not_told_again_as_the_request(house: 
     assert text.count("Switch the readings to MQTT") == 1 and "Decisions" in text
 
 
-def test_a_request_of_which_all_was_replaced_says_so(house: House) -> None:
+def test_a_request_of_which_nothing_holds_any_longer_says_so(house: House) -> None:
     asked = house.prompt("We write the handbook with MkDocs from now on.", "old")
     made = house.say("decision", asked.content)
     house.join("derived_from", made, asked)
     house.end(made)
-    assert set(section(house.start(session="new"))) == {"asked, replaced since,"}
+    assert set(section(house.start(session="new"))) == {"asked, no longer holds,"}

@@ -131,7 +131,7 @@ def describe_last_session(
 def _describe_session(store: Store, session: StoredSession) -> Iterator[InjectedItem]:
     last = _select_safe(store.openings.list_last_turns(session.key, LAST_TURNS))
     if (request := find_request(store, session.key)) is not None:
-        word = "asked, replaced since," if store.edges.select_spent_turns([request.key]) else "asked"
+        word = "asked, no longer holds," if store.edges.select_spent_turns([request.key]) else "asked"
         yield _make_item(word, request, _drop_code(request.content), REQUEST_CHARS)
     outcomes = score_turns(last)
     kept = _select_safe(store.openings.list_outcomes(session.key, MAX_DONE))
