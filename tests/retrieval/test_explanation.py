@@ -47,12 +47,13 @@ def test_a_hint_names_the_space_that_says_more_by_its_margin(space: str, margin:
 
 @pytest.mark.req("E.08", "E.15")
 def test_an_account_has_the_documents_fields() -> None:
-    scores = Scores(spaces={"e1": 0.25, "e7": 0.85, "e11": 0.72, "e2": 0.9}, parts={"e1": 0.1, "e7": 0.3}, total=0.4)
+    scores = Scores(spaces={"e1": 0.25, "e7": 0.85, "e11": 0.72, "e2": 0.9}, parts={"e1": 0.1, "e7": 0.3}, total=0.2)
 
     account = explain_scores(scores, ["retry"])
 
     assert account["dominant_space"] == "e7"
     assert account["e1_score"] == 0.25
+    assert (account["parts"], account["factor"]) == ({"e1": 0.1, "e7": 0.3}, 0.5)
     assert account["agreement_count"] == 2
     assert [spot["space"] for spot in account["blind_spots"]] == ["e7", "e11"]
     assert len(account["navigation_hints"]) == 2

@@ -104,6 +104,12 @@ def _print_scores(hit: Hit) -> None:
             shown = "" if part is None else f"{part:.3f}"
             table.add_row(category, name, SPACES[name].title, f"{value:.3f}", shown, ", ".join(marks))
     console.print(table)
+    parts: dict[str, float] = explain.get("parts", {})
+    beside = [f"{name.replace('_', ' ')} {part:.3f}" for name, part in parts.items() if name not in SPACES]
+    factor = explain.get("factor")
+    if factor is not None:
+        in_all = f"   parts {sum(parts.values()):.3f}{', of it ' if beside else ''}{', '.join(beside)}"
+        console.print(Text(f"{in_all}; times {factor:.2f} for what it is, who said it and its place", style="dim"))
     learned: dict[str, float] = explain.get("learned", {})
     if learned:
         told = sorted(learned.items(), key=lambda item: -abs(item[1]))[:LEARNED_SHOWN]

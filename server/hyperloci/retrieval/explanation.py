@@ -28,8 +28,10 @@ _HINTS: Final[tuple[tuple[str, float, str, str], ...]] = (
 def explain_scores(scores: Scores, terms: Sequence[str], profile: str = AUTO) -> dict[str, Any]:
     """Return the account of one hit, with the document's fields in snake case (E.15).
 
-    `parts` says what each space added to the score by the rule, before its factor; `learned` what each feature added to
-    the log-odds that gave the hit its place among those of its kind, empty where the rule alone did.
+    `parts` says what each space added to the score by the rule, `factor` what their sum was multiplied by: for what the
+    memory is, who said it, and the place that `learned` gave it (None where nothing was added). `learned` says what
+    each feature added to the log-odds that gave the hit its place among those of its kind, empty where the rule alone
+    did.
 
     Args:
         scores: of the hit.
@@ -37,11 +39,13 @@ def explain_scores(scores: Scores, terms: Sequence[str], profile: str = AUTO) ->
         profile: the perspective that it was found from.
     """
     found = {space: round(value, 4) for space, value in scores.spaces.items()}
+    added = sum(scores.parts.values())
     return {
         "dominant_space": scores.dominant(),
         "e1_score": found.get("e1"),
         "embedder_scores": group_by_category(found),
         "parts": {space: round(value, 4) for space, value in scores.parts.items()},
+        "factor": round(scores.total / added, 4) if added > 0 else None,
         "learned": {name: round(value, 4) for name, value in scores.learned.items() if value},
         "agreement_count": sum(value >= FOUND for space, value in found.items() if _explains_score(space)),
         "blind_spots": find_blind_spots(found),
