@@ -95,7 +95,7 @@ sentences are right, without them 13 of 48; of the user's 92 of 150 and 109 of 2
 
 PUBLISHED_WEIGHT = 1.5
 """How much one counts of what users said in published sessions. Left out, a project of theirs is told better (average
-precision .269 instead of .240, .555 instead of .482), and so are two of eleven writers of sessions (y .762 instead of
+precision .273 instead of .240, .559 instead of .482), and so are two of eleven writers of sessions (y .754 instead of
 .729, z); with 3.0 eight of them are told worse (docs/benchmarks/extraction.md, "Published sessions")."""
 
 ASSISTANT_STRENGTH = 0.3
@@ -336,6 +336,11 @@ def _teaches(sample: Sample, speaker: str) -> bool:
     return speaker == USER or not is_published(sample.project)
 
 
+def _whole(project: str) -> str:
+    """Return the project that a file's sessions are of: a published one has several files."""
+    return read_writer(project) if is_published(project) else project
+
+
 def _is_lone(sample: Sample) -> bool:
     return sample.project.startswith("lone/")
 
@@ -383,7 +388,9 @@ def train_kinds(samples: Sequence[Sample]) -> WeightTable:
 
 
 def _vectorize(samples: Sequence[Sample], min_projects: int) -> tuple[DictVectorizer, Any]:
-    seen = Counter(name for _, name in {(sample.project, name) for sample in samples for name in sample.features})
+    seen = Counter(
+        name for _, name in {(_whole(sample.project), name) for sample in samples for name in sample.features}
+    )
     vectors = DictVectorizer()
     known = [{name: 1.0 for name in sample.features if seen[name] >= min_projects} for sample in samples]
     matrix = vectors.fit_transform(known)
