@@ -26,7 +26,8 @@ class ScoreAccount:
 
     Attributes:
         shares: what the spaces added, most first; then those that saw it and added nothing.
-        total: what they add up to; 0 where nothing did: the question names the memory.
+        beside: what else was added, by what it came from, most first: its commits, code nearby.
+        total: what all of it adds up to; 0 where nothing was added: the question names the memory.
         factor: what that was multiplied by, for what the memory is, who said it and, where `learned`, for the place
             that learned weights gave it among its kind; None where nothing was added.
         learned: whether they gave it one.
@@ -35,6 +36,7 @@ class ScoreAccount:
     """
 
     shares: tuple[SpaceShare, ...]
+    beside: tuple[tuple[str, float], ...]
     total: float
     factor: float | None
     learned: bool
@@ -52,11 +54,12 @@ def account_for_score(hit: Hit) -> ScoreAccount | None:
         SpaceShare(name=name, title=SPACES[name].title, score=float(score), added=float(told["parts"].get(name, 0.0)))
         for name, score in scores.items()
     ]
-    total = sum(share.added for share in shares)
+    beside = [(name.replace("_", " "), float(added)) for name, added in told["parts"].items() if name not in scores]
     return ScoreAccount(
         shares=tuple(sorted(shares, key=lambda share: (-share.added, -share.score, share.name))),
-        total=total,
-        factor=hit.score / total if total > 0 else None,
+        beside=tuple(sorted(beside, key=lambda part: (-part[1], part[0]))),
+        total=sum(map(float, told["parts"].values())),
+        factor=told["factor"],
         learned=bool(told["learned"]),
         agreeing=int(told["agreement_count"]),
         hints=tuple(told["navigation_hints"]),
