@@ -302,6 +302,22 @@ def test_a_backup_replaces_an_older_one_and_nothing_else(tmp_path: Path) -> None
     assert json.loads(run("query", "night", "--json"))["results"][0]["id"] == fact
 
 
+def test_a_backup_never_takes_the_place_of_another_memory_that_sessions_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.db"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("RLM_MEMORY_DB", str(other))
+        kept = remember("The staging server is heron")
+    remember("The CI runs on Python 3.11")
+
+    refused = invoke("backup", str(other))
+
+    assert refused.exit_code == 2 and "sessions write to" in " ".join(refused.stderr.split())
+    monkeypatch.setenv("RLM_MEMORY_DB", str(other))
+    assert "heron" in run("show", kept)
+
+
 @pytest.mark.parametrize("command", ["backup", "export"])
 def test_a_memory_that_is_not_there_takes_the_place_of_no_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

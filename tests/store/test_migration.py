@@ -456,9 +456,10 @@ def test_a_backup_of_a_database_that_others_write_to_is_one_state_of_it(store: S
 
 def test_a_backup_replaces_an_older_one_and_what_lay_beside_it(store: Store, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
-    with Store.open(target) as older:
+    store.back_up(target)
+    with Store.open(tmp_path / "older.db") as older:
         add(older, "older")
-        stale = Path(f"{target}-wal").read_bytes()
+        stale = Path(f"{older.path}-wal").read_bytes()
     Path(f"{target}-wal").write_bytes(stale)
     node = add(store, "newer")
     store.back_up(target)

@@ -21,6 +21,9 @@ from hyperloci.system.regular_file import find_replaceable, open_regular_file
 _HEADER: Final = b"SQLite format 3\0"
 _OWNER: Final = slice(68, 72)
 """Where a database file says which program's it is."""
+_READ_FORMAT: Final = 19
+_LOGGED: Final = 2
+"""What stands there of a database with a write-ahead log: one that sessions open. A copy has none (`_replace_file`)."""
 
 
 def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
@@ -29,13 +32,19 @@ def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
     A link stays, and leads to the copy.
 
     Raises:
-        BadRequestError: the target is the database itself, or something that is none of ours.
+        BadRequestError: the target is the database itself, another memory that sessions open, or none of ours.
         StoreError: it can't be written there.
     """
     if _is_database_of(connection, target):
         raise BadRequestError(f"{target} is the database itself: give another file.")
-    if _is_something_else(target):
+    beginning = _read_beginning(target)
+    if beginning and not _is_ours(beginning):
         raise BadRequestError(f"{target} is there already, and is no memory of Hyperloci: give another file.")
+    if _is_ours(beginning) and beginning[_READ_FORMAT] == _LOGGED:
+        raise BadRequestError(
+            f"{target} is a memory that sessions write to, or a copy that was opened as one: give another file, or "
+            "delete it first if you don't need it."
+        )
     try:
         place = find_replaceable(target)
         if place is None:
@@ -91,15 +100,17 @@ def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
     return bool(file) and there is not None and there == identify_file(file)
 
 
-def _is_something_else(target: Path) -> bool:
-    """Tell whether a file lies there that holds something and is no database of ours: somebody gave the wrong name."""
+def _read_beginning(target: Path) -> bytes:
+    """Return what tells whose file lies there; nothing where none does, or what is in the way is told on writing."""
     try:
         with open_regular_file(target) as file:
-            beginning = file.read(_OWNER.stop)
+            return file.read(_OWNER.stop)
     except OSError:
-        return False  # Nothing is there, or what is in the way is told when it is written.
-    is_ours = beginning.startswith(_HEADER) and beginning[_OWNER] == APPLICATION_ID.to_bytes(4, "big")
-    return bool(beginning) and not is_ours
+        return b""
+
+
+def _is_ours(beginning: bytes) -> bool:
+    return beginning.startswith(_HEADER) and beginning[_OWNER] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def _sync_file(path: Path) -> None:
