@@ -298,10 +298,20 @@ def _parse_document(text: str, comments: bool) -> JsonObject:
     try:
         document = json_edit.parse_lenient(text) if comments else json_edit.parse_strict(text)
     except ValueError as error:
-        raise ValueError(f"it is not JSON{'' if comments else ' without comments'} ({error})") from error
+        told = f"it is not JSON{'' if comments else ' without comments'} ({error})"
+        if not comments and _is_lenient(text):
+            told += "; take its comments, and commas behind a last member, out and run this again"
+        raise ValueError(told) from error
     if not isinstance(document, dict):
         raise ValueError(f"it must hold an object, not {type(document).__name__}")
     return document
+
+
+def _is_lenient(text: str) -> bool:
+    with contextlib.suppress(ValueError):
+        json_edit.parse_lenient(text)
+        return True
+    return False
 
 
 def _existing_project_file(project_root: Path) -> Path:
