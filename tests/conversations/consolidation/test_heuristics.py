@@ -274,6 +274,7 @@ def test_files_that_are_only_pointed_at_are_no_statement_however_sure_the_scorer
     monkeypatch.setattr(ScorerWeights, "score", lambda *_: 0.9)
 
     assert found((USER, r"@c:\project\terminals\1.txt:406-410 @src/app.py")) == []
+    assert found((USER, "And @docs/plan.md and @docs/rules.md")) == []
     assert found((USER, "@src/app.py stays as it is."))
 
 

@@ -378,8 +378,9 @@ def _is_framing(turn: TurnView, number: int) -> bool:
 
 
 def _only_points(text: str) -> bool:
-    """Return whether a sentence says nothing but which files to look at: `@src/app.py:10-20`."""
-    return all(word.startswith("@") for word in text.split())
+    """Return whether a sentence says nothing but which files to look at: `@src/app.py:10-20`, `@a.md and @b.md`."""
+    said = [word for word in text.split() if not word.startswith("@")]
+    return _only_joins(split_words(" ".join(said))) if said else True
 
 
 def _only_joins(words: Sequence[str]) -> bool:
