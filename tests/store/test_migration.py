@@ -282,17 +282,20 @@ def next_step(monkeypatch: pytest.MonkeyPatch) -> Migration:
     return step
 
 
-def test_a_database_in_use_is_copied_before_it_is_migrated(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_database_in_use_is_copied_before_it_is_migrated_and_that_is_said(
+    tmp_path: Path, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
+) -> None:
     path, backups = tmp_path / "memory.db", tmp_path / "backups"
     with Store.open(path, backup_dir=backups) as store:
         add(store, "kept")
-    assert not backups.exists()
+    assert not backups.exists() and caplog.text == ""
     step: Migration = request.getfixturevalue("next_step")
     with Store.open(path, backup_dir=backups, clock=lambda: 77) as store:
         assert migration.schema_version(store.connection) == step.number
         assert store.connection.execute("SELECT x FROM further").fetchone()[0] == 1
     (backup,) = backups.iterdir()
     assert backup.name == f"{name_copies(str(path))}-v{step.number - 1}-77.db"
+    assert f"upgrading {path} to schema {step.number}; as it was: {backup}" in caplog.text
     with closing(sqlite3.connect(backup)) as copy:
         assert copy.execute("PRAGMA user_version").fetchone()[0] == step.number - 1
         assert copy.execute("SELECT content FROM nodes").fetchall() == [("kept",)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 import sqlite3
@@ -17,6 +18,8 @@ from hyperloci.store.database.database_files import lock_database
 from hyperloci.store.database.error_translation import translate_block_errors
 from hyperloci.system.data_paths import name_copies
 from hyperloci.system.values import dataclass
+
+_log = logging.getLogger(__name__)
 
 _CODES_STEP = 9
 """The step that codes have another form after: they are made of the vectors, which SQL can't."""
@@ -74,7 +77,8 @@ def migrate_schema(connection: sqlite3.Connection, path: Path, backup_dir: Path,
             version = _checked_version(connection, path)
             steps = [migration for migration in migrations if migration.number > version]
             if version and steps:
-                copy_to_file(connection, backup_dir / f"{name_copies(str(path))}-v{version}-{clock()}.db")
+                copy = copy_to_file(connection, backup_dir / f"{name_copies(str(path))}-v{version}-{clock()}.db")
+                _log.warning("upgrading %s to schema %d; as it was: %s", path, steps[-1].number, copy)
             return [step.name for step in steps if _apply_step(connection, step)]
 
 
