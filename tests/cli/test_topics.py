@@ -53,6 +53,13 @@ def test_a_timeline_is_shown(project: Path) -> None:
     run("timeline", "step 1", "--session", "one", code=2)
 
 
+def test_a_timeline_says_what_is_contradicted(project: Path) -> None:
+    older = run("remember", "we deploy on Fridays").split()[-1]
+    newer = run("remember", "we never deploy on Fridays").split()[2]
+    shown = run("timeline", "deploy on Fridays")
+    assert f"! contradicted by {newer}" in shown and f"! contradicted by {older}" in shown
+
+
 def test_a_timeline_of_nothing_in_particular_is_that_of_the_latest_session(project: Path) -> None:
     assert "No session of this project" in run("timeline")
     with Memory.open(load_settings(project), project) as memory:

@@ -89,6 +89,11 @@ def print_memory(hit: Hit, *, mark: str = "", full: bool = False, score: str = "
     """Print one memory: its heading, its text and what there is to note."""
     console.print(Text(f"{mark}{format_heading(hit, score)}", style="bold"))
     console.print(Text(cut_preview(hit.content, full=full)))
+    print_notes(hit)
+
+
+def print_notes(hit: Hit) -> None:
+    """Print what there is to note of a memory: that it was replaced, is contradicted, warns of something."""
     for note in hit.notes:
         # An assistant searches; a person has a command.
         told = note.replace(GIVES_TURNS, f"`hyperloci expand {shorten_id(hit.id)}` prints them")

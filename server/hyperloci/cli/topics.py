@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
-from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, to_one_line
+from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, print_notes, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.clock import format_minute, from_iso
 from hyperloci.memory import Memory
@@ -124,6 +124,7 @@ def _print_event(event: TimelineEvent) -> None:
     style = "bold" if event.relation == "anchor" else ""
     before = f"{shorten_id(event.memory.id)}  {format_minute(from_iso(event.at))}  {kind:<{KIND_WIDTH}}  "
     console.print(Text(to_one_line(event.memory.content, before), style=style))
+    print_notes(event.memory)
 
 
 KIND_WIDTH: Final = len("[preference]")
