@@ -268,6 +268,17 @@ def test_requests_thanks_quotations_code_and_logs_are_left_alone(text: str) -> N
     assert found((USER, text)) == []
 
 
+def test_of_a_long_report_of_the_assistants_only_what_is_very_sure_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    cause = "The lock is taken twice because the pool reopens the file."
+    report = f"Both tests pass now. I moved the call. {cause} The docs are updated."
+    monkeypatch.setattr(ScorerWeights, "score", lambda *_: 0.7)
+
+    assert [text for _, text in found((ASSISTANT, cause))] == [cause]
+    assert found((ASSISTANT, report)) == []
+    monkeypatch.setattr(ScorerWeights, "score", lambda *_: 0.85)
+    assert len(found((ASSISTANT, report))) == 1
+
+
 def test_files_that_are_only_pointed_at_are_no_statement_however_sure_the_scorer_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
