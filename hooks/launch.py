@@ -16,9 +16,14 @@ install. The server prints the same advice on stderr and exits with 1.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # As `hyperloci_hooks.run` does.
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The plugin's folder: a copy of the repository, or the folder `plugin` of the installed package."""

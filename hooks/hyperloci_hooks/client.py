@@ -11,9 +11,9 @@ connection, is no answer.
 
 from __future__ import annotations
 
+import _socket  # What `socket` wraps: its enumerations take a hook longer to load than all else that it does.
 import os
 import select
-import socket
 import time
 
 from hyperloci.system.framing import pack_frame
@@ -85,7 +85,7 @@ def _current_folder() -> str:
 class ServerConnection:
     """A connection to a server, with the bytes still to send and the bytes received."""
 
-    def __init__(self, connection: socket.socket, said: bytes) -> None:
+    def __init__(self, connection: _socket.socket, said: bytes) -> None:
         self._connection = connection
         self._unsaid = memoryview(said)
         self._heard = b""
@@ -163,7 +163,7 @@ def call_server(
 
 def _find_sockets(folders: tuple[str, ...]) -> list[str]:
     """Return the sockets in the last folder, the newest last; none unless all folders belong to this user."""
-    if not hasattr(socket, "AF_UNIX") or os.name != "posix":
+    if not hasattr(_socket, "AF_UNIX") or os.name != "posix":
         return []
     try:
         if not all(is_private_folder(folder) for folder in folders):
@@ -175,9 +175,9 @@ def _find_sockets(folders: tuple[str, ...]) -> list[str]:
     return [path for _, path in sorted(found)[-MOST_SERVERS:]]
 
 
-def _connect_to_socket(path: str) -> socket.socket | None:
+def _connect_to_socket(path: str) -> _socket.socket | None:
     """Return a connection to a server of this user, or None; the socket of a dead server is removed."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.setblocking(False)
     for _ in range(_BUSY_TRIES):
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
 
@@ -16,9 +15,12 @@ from hyperloci_hooks.client import ANSWERED, LATE, REFUSED, TOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
 
     from hyperloci_hooks.client import ServerConnection
+else:
+    import _signal as signal  # As `run` does.
 
 SAFE = b"safe\n"
 """What the process sends when its record is stored durably; an answer, one line of JSON, may follow."""

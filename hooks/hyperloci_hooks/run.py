@@ -8,15 +8,19 @@ a slow import nor a regular expression that holds the interpreter can make it la
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
+
     from hyperloci.system.data_paths import InstallationPaths
     from hyperloci_hooks.client import ServerConnection
     from hyperloci_hooks.finisher_launch import HookInput
+else:
+    # What `signal` wraps: its enumerations take a hook longer to load than all else that it does.
+    import _signal as signal
 
 EMPTY = b"{}\n"
 

@@ -382,6 +382,8 @@ def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
     }
     assert {name.partition(".")[0] for name in loaded - ours} <= {*sys.stdlib_module_names, *startup_modules(house)}
     assert not loaded & {"json", "typing", "dataclasses", "pathlib", "hashlib", "subprocess", "tempfile", "threading"}
+    # Unless `python -m` itself does so: to define enumerations takes a hook longer than all that it does.
+    assert "enum" not in loaded - list_imports(house, "-m", "hyperloci_hooks.budget")
 
 
 def startup_modules(house: House) -> set[str]:

@@ -6,10 +6,14 @@ launcher use it too.
 
 from __future__ import annotations
 
+import _socket
 import os
-import socket
 import stat
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
 
 MAX_PATH_BYTES = 103
 """What fits `sun_path` on macOS and the BSDs with its closing NUL; Linux has room for four more."""
@@ -17,7 +21,7 @@ MAX_PATH_BYTES = 103
 
 def is_supported() -> bool:
     """Tell whether this system has sockets with a path."""
-    return hasattr(socket, "AF_UNIX") and sys.platform != "win32"
+    return hasattr(_socket, "AF_UNIX") and sys.platform != "win32"
 
 
 def listen_at(address: str, backlog: int) -> socket.socket:
@@ -28,6 +32,8 @@ def listen_at(address: str, backlog: int) -> socket.socket:
     Raises:
         OSError: it can't be listened there.
     """
+    import socket
+
     draft = os.path.join(os.path.dirname(address), f"{os.getpid()}.t")
     if os.path.lexists(draft):
         os.unlink(draft)
@@ -49,12 +55,12 @@ def is_private_folder(folder: str) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
 
 
-def is_same_user(connection: socket.socket) -> bool:
+def is_same_user(connection: _socket.socket) -> bool:
     """Ask the kernel whether the process at the other end of a Unix socket runs as this user.
 
     Where the kernel has no such answer (macOS, BSD) the private folder alone keeps others out.
     """
     if not sys.platform.startswith("linux"):
         return True
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
     return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()
