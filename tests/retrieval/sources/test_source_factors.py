@@ -43,6 +43,8 @@ def add_at(store: Store, path: str, content: str, **fields: Any) -> Node:
         (NodeSource("markdown", "docs/upload.md", None, 300), SourceKind.DOCUMENT),
         (NodeSource("markdown", "CHANGELOG.md", None, 300), SourceKind.CHANGELOG),
         (NodeSource("text", "ci.yml", None, 300), SourceKind.SETTINGS),
+        (NodeSource("text", "examples/upload/pyproject.toml", None, 300), SourceKind.SAMPLE),
+        (NodeSource("text", "vendor/yaml/package.json", None, 300), SourceKind.SAMPLE),
         (NodeSource("commit", None, None, 300), SourceKind.COMMIT),
         (NodeSource("insight", None, None, 300), None),
         (NodeSource("episode", None, None, 300), None),

@@ -26,7 +26,7 @@ _TEST_SYMBOL: Final = re.compile(r"(?:^|\.)(?:tests?(?:$|\.)|test_)")
 _ASIDE: Final = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|docs?|documentation|bench(?:marks?|suite)?|vendor|third_party)/"
 )
-"""Folders whose code shows, measures or is copied into a program, but is none of its own."""
+"""Folders whose code and settings show, measure or are copied into a program, but are none of its own."""
 
 
 class SourceKind(StrEnum):
@@ -113,7 +113,9 @@ def tell_source_kind(source: NodeSource) -> SourceKind | None:
         kind = _tell_code_kind(source.path)
         return SourceKind.TEST if kind is SourceKind.CODE and _TEST_SYMBOL.search(source.symbol or "") else kind
     if source.subtype == "text":
-        return SourceKind.SETTINGS
+        # An example's manifest says nothing of the project, and there are many of them.
+        kind = _tell_code_kind(source.path)
+        return SourceKind.SETTINGS if kind is SourceKind.CODE else kind
     return SourceKind.CHANGELOG if is_changelog_path(source.path) else SourceKind.DOCUMENT
 
 
