@@ -40,8 +40,8 @@ def test_meaning_and_words_both_count(store: Store) -> None:
 
 
 def test_what_no_space_brings_is_not_the_space_that_speaks_most() -> None:
-    parts = {"e6": 0.05, "e9": 0.04, "commits": 0.2, "nearby_code": 0.1}
-    assert Scores(spaces={"e6": 0.1, "e9": 0.1}, parts=parts, total=0.39).dominant() == "e6"
+    parts = {"e6": 0.05, "e9": 0.04, "commits": 0.2, "nearby_code": 0.1, "called_code": 0.1}
+    assert Scores(spaces={"e6": 0.1, "e9": 0.1}, parts=parts, total=0.49).dominant() == "e6"
 
 
 def test_without_vectors_words_decide_alone(store: Store) -> None:

@@ -241,6 +241,30 @@ def test_code_near_other_code_that_answers_comes_before_the_same_alone(
     assert [node.key for node in found.nodes] == [node.key for node in (code[1:] + code[:1] if is_lifted else code)]
 
 
+@pytest.mark.parametrize(
+    ("question", "is_lifted"),
+    [("where does the pool wake", True), ("why does the pool wake", False), ("pool wake", False)],
+)
+def test_what_code_that_answers_calls_comes_before_the_same_uncalled(
+    store: Store, question: str, is_lifted: bool
+) -> None:
+    uncalled, called, caller = (
+        add(
+            store,
+            f"def {name}(pool): return pool.{word}",
+            type=NodeType.SNIPPET,
+            subtype="code",
+            position=Position(path=f"{name}.py", symbol=name, line_start=1, line_end=2),
+        )
+        for name, word in (("first", "wake"), ("other", "wake"), ("starts", "pool"))
+    )
+    with store.transaction():
+        store.edges.link_nodes("calls", caller.key, [called.key], now=NOW)
+
+    found = [node.key for node in Searcher(store, None).find(question, EVERYTHING, limit=2).nodes]
+    assert found == ([called.key, uncalled.key] if is_lifted else [uncalled.key, called.key])
+
+
 def test_a_space_that_is_left_out_has_no_say(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
 ) -> None:

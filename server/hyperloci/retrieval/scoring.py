@@ -102,8 +102,9 @@ _MEANING_ONLY: Final = Perspective(meaning=1.0, views={})
 
 WRITTEN: Final = "commits"
 NEARBY: Final = "nearby_code"
-"""The parts of a score that no space brings: the commits that wrote the lines of a piece of code, and what stands near
-it (`sources.nearby_code`)."""
+CALLED: Final = "called_code"
+"""The parts of a score that no space brings: the commits that wrote the lines of a piece of code, what stands near it
+(`sources.nearby_code`) and what calls it (`sources.called_code`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +132,7 @@ class Scores:
 
     def dominant(self) -> str:
         """Return the space that speaks most for this memory."""
-        speaking = (name for name in self.parts if name not in (WRITTEN, NEARBY))
+        speaking = (name for name in self.parts if name not in (WRITTEN, NEARBY, CALLED))
         return max(speaking, key=lambda space: self.parts[space], default="e6")
 
 

@@ -21,6 +21,7 @@ from hyperloci.spaces.space_similarity import score_space
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_search, analyse_text
 from hyperloci.store.memories.nodes import NodeSource
+from hyperloci.store.memories.traversal import INWARD
 from hyperloci.store.search.keyword_search import RESCORED, KeywordQuery
 from hyperloci.store.vectors.bits import BoolArray, FloatArray, unpack_signs
 from hyperloci.text.language.questions import is_question
@@ -253,6 +254,13 @@ class SpaceScorer:
             key: max((near[commit] for commit in commits if commit in near), default=0.0)
             for key, commits in written.items()
         }
+
+    def find_callers(self, keys: Iterable[NodeKey]) -> dict[NodeKey, set[NodeKey]]:
+        """Return what calls each of these pieces of code, if anything does."""
+        callers: dict[NodeKey, set[NodeKey]] = {}
+        for crossing in self._store.traversal.iterate_crossings(keys, label="calls", direction=INWARD):
+            callers.setdefault(crossing.source, set()).add(crossing.target)
+        return callers
 
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
         """Return for each of `keys`, ascending, whether the memory was remembered on purpose."""

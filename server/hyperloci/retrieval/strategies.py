@@ -5,8 +5,9 @@ Every strategy finds candidates and has `scoring` or `fusion` make one score of 
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
@@ -22,6 +23,7 @@ from hyperloci.names import describe_unknown_value
 from hyperloci.retrieval.rank_fusion import fuse_spaces
 from hyperloci.retrieval.reranking.reranker import rerank_candidates
 from hyperloci.retrieval.scoring import (
+    CALLED,
     EXPLICIT_FACTOR,
     MEANING,
     NEARBY,
@@ -30,6 +32,7 @@ from hyperloci.retrieval.scoring import (
     can_change_score,
     combine_scores,
 )
+from hyperloci.retrieval.sources.called_code import score_called_code
 from hyperloci.retrieval.sources.code_substance import find_substance_factors
 from hyperloci.retrieval.sources.content_kind import ContentKind, tell_content_kind
 from hyperloci.retrieval.sources.nearby_code import score_nearby_code
@@ -158,19 +161,24 @@ def _rank_by_all_spaces(scorer: SpaceScorer, profile: str, settings: Settings | 
         line_commits=_score_line_commits(scorer, nodes),
     )
     if find_shape(scorer.text) is QuestionShape.PLACE:
-        scores = _lift_nearby_code(scores, scorer)
+        scores = _lift_code(scores, NEARBY, functools.partial(score_nearby_code, sources=scorer.sources))
+        callers = scorer.find_callers(key for key, node in nodes.items() if node.subtype == "code")
+        scores = _lift_code(scores, CALLED, functools.partial(score_called_code, callers=callers))
     # A perspective that was asked for is what counts then.
     if profile == AUTO and settings is not None and settings.ranking == "learned":
         scores = rerank_candidates(scorer.text, spaces, nodes, scores)
     return nodes, scores
 
 
-def _lift_nearby_code(scores: Mapping[NodeKey, Scores], scorer: SpaceScorer) -> dict[NodeKey, Scores]:
-    added = score_nearby_code({key: found.total for key, found in scores.items()}, scorer.sources)
+def _lift_code(
+    scores: Mapping[NodeKey, Scores], part: str, score: Callable[[Mapping[NodeKey, float]], Mapping[NodeKey, float]]
+) -> dict[NodeKey, Scores]:
+    """Return the scores with what other candidates' scores add to some, as a part of this name."""
+    added = score({key: found.total for key, found in scores.items()})
     return {
         key: replace(
             found,
-            parts={**found.parts, NEARBY: added[key] / found.factor},
+            parts={**found.parts, part: added[key] / found.factor},
             total=found.total + added[key],
         )
         if key in added
