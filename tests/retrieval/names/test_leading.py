@@ -165,6 +165,7 @@ def test_a_function_cut_into_pieces_has_the_relations_of_them_all(memory: Memory
         ("callers of `Client.send`", "calls", "in", "Client.send"),
         ("who uses the class Limits", "calls", "in", "Limits"),
         ("what inherits from BaseTransport", "inherits", "in", "BaseTransport"),
+        ("which ones have their own subclass of BaseTransport?", "inherits", "in", "BaseTransport"),
         ("which tests cover parse_tags", "tests", "in", "parse_tags"),
         ("what does parse_tags call?", "calls", "out", "parse_tags"),
         ("who added parse_tags", "changed", "in", "parse_tags"),
