@@ -32,6 +32,33 @@ SETTLE_SECONDS = 600
 FIRST_MEMORIES = 300
 LEGACY = "2025-11-25"
 
+_THINGS = [
+    "gateway",
+    "importer",
+    "scheduler",
+    "mailer",
+    "exporter",
+    "resolver",
+    "archive",
+    "dashboard",
+    "crawler",
+    "ledger",
+]
+_OWNERS = ("edge", "invoice", "night", "customs", "tariff", "branch", "sensor", "loyalty", "parking", "freight")
+_FACTS = (
+    "listens on TLS port 9443 and nowhere else",
+    "retries four times, then parks the batch",
+    "skips public holidays of the tenant",
+    "signs each message with the Frankfurt key",
+    "writes UTF-16 because the customer's Excel needs it",
+    "asks the secondary name server first",
+    "keeps originals for eleven years",
+    "hides amounts below one euro",
+    "respects the robots file of the partner",
+    "rounds half to even before it adds up",
+)
+"""Memories of which no two are alike: what nearly all memories say tells nothing, and no prompt brings it up."""
+
 
 class SessionPlace:
     """A home, a project and a database, and what a session says in them."""
@@ -51,7 +78,7 @@ class SessionPlace:
         self.settings = Settings.from_env(self.environ, self.project)
         with self.open_memory() as memory:
             for number in range(prompts):
-                memory.remember_fact(f"The edge gateway of {_event_name(number)} listens on TLS port {9_000 + number}")
+                memory.remember_fact(f"The {_name_thing(number)} of {_event_name(number)} {_FACTS[number % 10]}")
             if embedder:
                 with memory.keep_embedder_running():
                     memory.embed_pending()
@@ -65,8 +92,11 @@ class SessionPlace:
         """Return what Claude Code would tell of an event."""
         fields: dict[str, Any] = {"session_id": session, "cwd": str(self.project)}
         if event == "UserPromptSubmit":
-            prompt = f"Which TLS port does the edge gateway of {_event_name(number)} listen on?"
-            fields |= {"prompt": prompt, "prompt_id": f"{session}-p{number}"}
+            asked = f"{_name_thing(number)} of {_event_name(number)}"
+            fields |= {
+                "prompt": f"Please make the {asked} work when the network is down.",
+                "prompt_id": f"{session}-p{number}",
+            }
         else:
             use = {"command": f"pytest -q tests/test_{number}_{part}.py"}
             fields |= {"tool_name": "Bash", "tool_input": use, "tool_use_id": f"{session}-t{number}-{part}"}
@@ -85,6 +115,10 @@ class SessionPlace:
                 time.sleep(0.1)
             nodes = memory.store.nodes.query_nodes("experience", subtypes=("episode", "action"), limit=100_000)
         return sum(node.session_id == session for node in nodes)
+
+
+def _name_thing(number: int) -> str:
+    return f"{_OWNERS[number % 10]} {_THINGS[number // 10 % 10]}"
 
 
 def _event_name(number: int) -> str:
@@ -202,7 +236,11 @@ def _quantile_of(values: list[float], share: float) -> float:
 
 
 def count_due(prompts: int) -> int:
-    """Return how many prompts bring something up where nobody is in a hurry."""
+    """Return how many prompts bring something up where nobody is in a hurry.
+
+    Raises:
+        RuntimeError: none does, and a session would time prompts without a context.
+    """
     with tempfile.TemporaryDirectory() as folder:
         place, memories = SessionPlace(Path(folder), prompts), OpenMemories()
         answers = []
@@ -210,7 +248,9 @@ def count_due(prompts: int) -> int:
             work = EventWork("UserPromptSubmit", place.environ, lend=memories.lend_memory)
             answers.append(work.answer_event(place.event_payload("session", "UserPromptSubmit", number)))
         memories.close_all()
-    return sum("hookSpecificOutput" in answer for answer in answers)
+    if not (due := sum("hookSpecificOutput" in answer for answer in answers)):
+        raise RuntimeError("no prompt brings anything up: there is nothing to time")
+    return due
 
 
 def compare_sessions(prompts: int, spinners: int) -> dict[str, dict[str, Any]]:
