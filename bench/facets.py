@@ -19,8 +19,9 @@ from hyperloci.knowledge.facets import classify_chunk_facets, classify_facets
 from hyperloci.model.facets import Facets
 from hyperloci.model.kinds import TRUST, Origin
 from hyperloci.text.chunking.chunker import chunk_file
+from hyperloci.text.chunking.file_kinds import FileKind, file_kind_of
 
-SUFFIXES = frozenset({".md", ".py", ".go", ".rs", ".js", ".ts", ".java", ".c", ".h", ".rb"})
+KINDS = frozenset({FileKind.MARKDOWN, FileKind.RESTRUCTURED_TEXT, FileKind.CODE})
 FACETS = ("diataxis", "persona", "confidence_level", "time_sensitive", "domain_tags")
 COMMITS = 300
 
@@ -32,13 +33,13 @@ def classify_folder(folder: Path) -> Iterator[Classified]:
     """Yield every snippet and the latest commits of a repository."""
     for name in _git(folder, "ls-files", "-z").split("\0"):
         path = folder / name
-        if path.suffix.lower() in SUFFIXES and path.is_file():
+        if file_kind_of(name) in KINDS and path.is_file():
             for chunk in chunk_file(name, path.read_text(encoding="utf-8", errors="replace")):
                 kind = "docs" if chunk.code is None else "code"
                 yield kind, f"[{name}] {chunk.text}", classify_chunk_facets(chunk)
     for message in _git(folder, "log", f"-{COMMITS}", "--format=%B%x00").split("\0"):
-        if message.strip():
-            yield "commit", message.strip(), classify_facets(message, Origin.COMMIT, confidence=TRUST[Origin.COMMIT])
+        if told := message.strip():
+            yield "commit", told, classify_facets(told, Origin.COMMIT, confidence=TRUST[Origin.COMMIT])
 
 
 def _git(folder: Path, *arguments: str) -> str:

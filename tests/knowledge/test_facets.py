@@ -11,6 +11,7 @@ from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import Origin
 from hyperloci.model.position import Position
+from hyperloci.text.chunking.section_types import SectionType
 from tests.support import examples
 
 
@@ -191,6 +192,75 @@ def test_the_branches_that_a_merge_names_say_nothing_of_it() -> None:
     merge = "Merge branch 'master' into feat/sql-cache\n\nThe CLI reads two files."
     assert classify_facets(merge, Origin.COMMIT).domain_tags == ("cli",)
     assert classify_facets("Fix the rebase of two branches", Origin.COMMIT).domain_tags == ("git",)
+
+
+@pytest.mark.req("D.07")
+@pytest.mark.parametrize(
+    ("titles", "purpose"),
+    [
+        (("Options",), Diataxis.REFERENCE),
+        (("Status of the API",), None),
+        (("Callbacks", "Use a background thread"), None),
+        (("The plugins", "How to write one of your own"), Diataxis.HOWTO),
+        (("Cookbook", "Returning references"), Diataxis.HOWTO),
+        (("How to contribute to it", "Scope"), None),
+        (("Architecture",), Diataxis.EXPLANATION),
+        (("Architecture", "Build system"), None),
+        (("Change log for it", "Version 1.5", "API"), None),
+    ],
+)
+def test_a_title_tells_what_a_piece_is_for_where_the_whole_of_it_says_so(
+    titles: tuple[str, ...], purpose: Diataxis | None
+) -> None:
+    chunk = TextChunk(
+        text="It is kept.",
+        kind=ChunkKind.MARKDOWN,
+        position=Position(path="a.md", section_path=titles),
+        section_type=SectionType.API.value,
+    )
+    assert classify_chunk_facets(chunk).diataxis == purpose
+
+
+@pytest.mark.req("D.07")
+def test_what_a_text_mentions_in_passing_is_not_what_it_is_for() -> None:
+    aside = "# Filters\n\nThey are applied in order. See the walkthrough for more."
+    assert docs(aside).diataxis is None
+    assert docs(aside.replace("Filters", "Walkthrough")).diataxis == Diataxis.TUTORIAL
+    newcomers = "# Samples\n\nGetting started is easy for newcomers and beginners."
+    assert docs(newcomers).persona is None
+    assert docs(newcomers.replace("Samples", "Getting started")).persona == Persona.NOVICE
+
+
+@pytest.mark.req("D.07")
+def test_one_doubt_in_a_page_or_a_commit_does_not_make_it_unsure() -> None:
+    assert docs("[rxMaybe] returns a `Maybe` that is cold.").confidence_level is None
+    assert classify_facets("Drop the cache: its use is unclear", Origin.COMMIT).confidence_level is None
+    assert classify_facets("The limit is probably 5.", Origin.TOOL).confidence_level == ConfidenceLevel.LOW
+
+
+@pytest.mark.req("D.07")
+def test_what_is_so_while_something_runs_will_not_change_soon() -> None:
+    for text in (
+        "It names the currently\nrunning test.",
+        "A temporary file is made.",
+        "It fires as soon as it is set.",
+    ):
+        assert not docs(text).time_sensitive
+    assert docs("This is currently only supported on Linux.").time_sensitive
+
+
+@pytest.mark.req("D.07")
+def test_what_a_commit_says_is_so_at_the_moment_it_ends() -> None:
+    assert not classify_facets("Make it lazy\n\nCurrently every call loads it.", Origin.COMMIT).time_sensitive
+    assert classify_facets("Disable the check for now", Origin.COMMIT).time_sensitive
+
+
+@pytest.mark.req("D.07")
+def test_a_page_that_leads_to_the_documentation_is_not_about_it() -> None:
+    assert docs("# Streams\n\nSee its documentation.").domain_tags == ()
+    assert docs("# Documentation\n\nIt is written in Markdown.").domain_tags == ("docs",)
+    assert classify_facets("Fix the documentation of conflate", Origin.COMMIT).domain_tags == ("docs",)
+    assert classify_chunk_facets(page("README.md", "It has a changelog.")).domain_tags == ()
 
 
 def page(path: str, text: str, section_type: str | None = None) -> TextChunk:

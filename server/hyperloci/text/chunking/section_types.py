@@ -30,6 +30,10 @@ class SectionType(StrEnum):
     UNKNOWN = "unknown"
 
 
+PURPOSE_WORDS: Final = 2
+"""A title of more words has its telling word for a subject, unless all of it tells ("How to rotate the keys"): "Use a
+background thread" gives no background, "Status of the API" is no reference."""
+
 MAX_LABEL_WORDS = 5
 """A title of more words is a sentence: a telling word inside it ("one history of all changes") is its subject."""
 
@@ -57,9 +61,24 @@ is a table of each language (`[sections]`)."""
 @functools.lru_cache(maxsize=1_024)  # Every section of a file asks for its folders.
 def infer_section_type(title: str, inherited: SectionType = SectionType.UNKNOWN) -> SectionType:
     """Return what a title says its section is for, else `inherited`. A long title must begin with the telling word."""
-    is_label = len(title.split()) <= MAX_LABEL_WORDS
+    is_short = len(title.split()) <= MAX_LABEL_WORDS
     for kind in _TYPES:
         pattern = phrase_pattern(f"sections.{kind}", r"(?<!\w)@(?!\w)")
-        if pattern.search(title) if is_label else pattern.match(title):
+        if pattern.search(title) if is_short else pattern.match(title):
             return kind
     return inherited
+
+
+def is_label(title: str) -> bool:
+    """Return whether a title is so short that a telling word in it is its point."""
+    return len(title.split()) <= PURPOSE_WORDS
+
+
+@functools.lru_cache(maxsize=1_024)
+def infer_purpose(title: str) -> SectionType:
+    """Return what a title says its section is for where the whole of it says so: its subject it names as often."""
+    kind = infer_section_type(title)
+    if is_label(title) or kind is SectionType.UNKNOWN:
+        return kind
+    pattern = phrase_pattern(f"sections.{kind}", r"(?<!\w)@(?!\w)")
+    return kind if pattern.fullmatch(title) else SectionType.UNKNOWN
