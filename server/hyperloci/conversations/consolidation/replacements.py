@@ -66,10 +66,8 @@ weights know nothing 11 more past statements end then, and 3 that hold. Of 16 pa
 7 are replaced by just that statement, of 20 with less none (docs/benchmarks/changed-minds.md, "The surer of both")."""
 
 CHANGES: Final = 0.5
-"""Probability from which on a statement that is otherwise not worth keeping is kept, because it changes what holds. Of
-what is kept so between .35 and .5 in one published project readers found one of five worth keeping, and none of two in
-chats (l, m, q); from .5 on five of six in chats. Who reports a fault speaks of what was asked for, too
-(docs/benchmarks/extraction.md, "Changes and reports of faults")."""
+"""Probability from which on a statement that is otherwise not worth keeping is kept, because it changes what holds: less
+sure ones are mostly reports of faults (docs/benchmarks/extraction.md, "Changes and reports of faults")."""
 
 POSSIBLE: Final = POSSIBLE_SUCCESSOR
 """Probability from which on the old statement is marked as possibly replaced: of the same writers' 163 that are
