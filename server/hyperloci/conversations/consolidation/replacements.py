@@ -66,8 +66,8 @@ weights know nothing 11 more past statements end then, and 3 that hold. Of 16 pa
 7 are replaced by just that statement, of 20 with less none (docs/benchmarks/changed-minds.md, "The surer of both")."""
 
 CHANGES: Final = 0.5
-"""Probability from which on a statement that is otherwise not worth keeping is kept, because it changes what holds: less
-sure ones are mostly reports of faults (docs/benchmarks/extraction.md, "Changes and reports of faults")."""
+"""Probability from which on a statement that is otherwise not worth keeping is kept, because it changes what holds:
+less sure ones are mostly reports of faults (docs/benchmarks/extraction.md, "Changes and reports of faults")."""
 
 POSSIBLE: Final = POSSIBLE_SUCCESSOR
 """Probability from which on the old statement is marked as possibly replaced: of the same writers' 163 that are
