@@ -149,6 +149,7 @@ EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     "follows": EdgeType.CONTEXT,
     "causes": EdgeType.CAUSATION,
     "changed": EdgeType.CAUSATION,
+    "reverts": EdgeType.RELATION,
     "outdates": EdgeType.CONTEXT,
     "excepts": EdgeType.RELATION,
     "derived_from": EdgeType.COMPOSITION,

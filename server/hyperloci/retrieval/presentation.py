@@ -8,6 +8,7 @@ from typing import Any, Final
 from hyperloci.clock import to_iso
 from hyperloci.knowledge.exceptions import describe_exceptions
 from hyperloci.knowledge.graph.anchors import describe_code_changes
+from hyperloci.knowledge.reverts import describe_reverts, find_reverting
 from hyperloci.knowledge.successors import describe_possible_successors, find_possible_successors, select_told
 from hyperloci.model.decay import decay_factor
 from hyperloci.model.kinds import NodeKey
@@ -72,7 +73,8 @@ def describe_doubts(
 ) -> dict[NodeKey, tuple[str, ...]]:
     """Return for each memory that one which holds contradicts, or may have replaced, a note that names it.
 
-    So it is of what a project decided otherwise. Of ids the first `chars` characters are named.
+    So it is of what a project decided otherwise, and of commits that were reverted. Of ids the first `chars` characters
+    are named.
     """
     steps = find_steps(store, keys, "contradicts", "both")
     spent = store.edges.select_spent_turns({step.target for step in steps})
@@ -82,6 +84,8 @@ def describe_doubts(
             notes[step.source] = (*notes.get(step.source, ()), f"contradicted by {other.id[:chars]}")
     for key, ids in find_possible_successors(store, keys, project).items():
         notes[key] = (*notes.get(key, ()), describe_possible_successors(ids, chars=chars))
+    for key, reverting in find_reverting(store, keys).items():
+        notes[key] = (*notes.get(key, ()), describe_reverts(reverting, chars=chars))
     for key, note in describe_exceptions(store, keys, (project,), chars=chars).items():
         notes[key] = (*notes.get(key, ()), note)
     return {key: tuple(dict.fromkeys(found)) for key, found in notes.items()}

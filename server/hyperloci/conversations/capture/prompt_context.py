@@ -46,6 +46,7 @@ from hyperloci.retrieval.relevance import PROMPT_FLOOR, RelevanceFloor, find_exc
 from hyperloci.spaces.chance_cosine import add_chance
 from hyperloci.store import Store
 from hyperloci.system.values import dataclass
+from hyperloci.text.commit_text import message_of
 
 if TYPE_CHECKING:
     from hyperloci.conversations.unasked.code_reasons import CodeReasons
@@ -270,11 +271,7 @@ SHA_CHARS: Final = 10
 
 def _tell(node: Node) -> str:
     """Return what a memory says; of a commit its message, without the names of its files."""
-    if node.subtype != "commit":
-        return node.content
-    from hyperloci.indexing.commits.commit_reader import CHANGED
-
-    return node.content.partition(CHANGED)[0]
+    return message_of(node.content) if node.subtype == "commit" else node.content
 
 
 def _find_related(

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from hyperloci.conversations.unasked.prompt_terms import PhraseIndex, analyse_terms, read_table
-from hyperloci.indexing.commits.commit_reader import CHANGED
 from hyperloci.knowledge.graph.anchors import find_named_places
 from hyperloci.knowledge.names.written_names import find_paths
 from hyperloci.model.kinds import NodeKey
@@ -18,6 +17,7 @@ from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.memories.traversal import INWARD
 from hyperloci.system.values import dataclass
+from hyperloci.text.commit_text import message_of
 
 MAX_PLACES: Final = 6
 """Symbols and files of one prompt that are followed: one that names more is a list."""
@@ -67,7 +67,7 @@ def find_code_reasons(store: Store, scope_key: int, scope: str, prompt: str, ter
 
 def tells_reason(message: str) -> bool:
     """Return whether a commit's message says why, and not only what."""
-    return bool(_reason_words().labels_in(analyse_terms(message.partition(CHANGED)[0])))
+    return bool(_reason_words().labels_in(analyse_terms(message_of(message))))
 
 
 def _find_places(store: Store, scope_key: int, prompt: str) -> Iterator[tuple[str, str | None]]:

@@ -23,6 +23,7 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.indexing.commits.changed_symbols import CommitEffects, TouchedNodes
 from hyperloci.indexing.commits.commit_reader import CommitReader, mark_of_cut, shallow_commits
 from hyperloci.indexing.commits.commit_writer import CommitWriter, prepare_commit
+from hyperloci.indexing.commits.reverted_commits import link_reverted
 from hyperloci.indexing.link_queue import due_counter_name
 from hyperloci.indexing.write_throttle import WriteThrottle
 from hyperloci.model.set_aside import SetAsideKind
@@ -48,6 +49,9 @@ ASKED_AT_ONCE: Final = 1_000
 
 MAX_TIPS: Final = 1_000
 """The newest stored commits, none an ancestor of another; nobody works on more branches than this."""
+
+JOINED: Final = 1
+"""Raised when commits are joined to more than before, so that histories which are stored whole are gone through."""
 
 _log = logging.getLogger(__name__)
 
@@ -239,6 +243,7 @@ class CommitIndexer:
             with self._store.transaction():
                 self._store.history.put_state(self._scope_key, found)
         if not self._count_waiting:
+            self._link_reverted()
             self._mark_history_whole()
 
     def _list_missing(self, head: str, whole_to: str | None) -> int:
@@ -264,8 +269,8 @@ class CommitIndexer:
         return max(0, seen - self._wanted) if bounded else 0
 
     def _history_basis(self) -> str:
-        """Return what a whole history rests on: deeper clones and larger wishes have more."""
-        return f"{mark_of_cut(self._project.common_dir) or 'whole'}:{self._wanted}"
+        """Return what a whole history rests on: deeper clones and larger wishes have more, later versions join more."""
+        return f"{mark_of_cut(self._project.common_dir) or 'whole'}:{self._wanted}:{JOINED}"
 
     def _mark_history_whole(self) -> None:
         """Note that nothing is missing before the commit that the walk began with."""
@@ -295,6 +300,9 @@ class CommitIndexer:
             self._window.clear()  # What of it was stored, the next walk tells.
             self._writer.forget_undone()
             raise
+        # What an older commit's revert names is found once that is stored too.
+        if not self._count_waiting or added >= self._first:
+            self._link_reverted()
         if not self._count_waiting:
             self._mark_history_whole()
         return added
@@ -324,6 +332,10 @@ class CommitIndexer:
                         added += self._writer.store_commit(one, branch)
                 self._store.history.reduce_waiting(self._scope_key, before - len(ready))
         return added
+
+    def _link_reverted(self) -> None:
+        if not self._cancelled():
+            link_reverted(self._store, self._scope_key, self._git, self._turns, self._clock)
 
     def _find_touched(self, commits: Sequence[Commit], missing: Sequence[_MissingCommit]) -> Mapping[str, TouchedNodes]:
         if self._effects is None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.project.git import CommitDetails, GitRepository
 from hyperloci.project.git_log import Commit
+from hyperloci.text.commit_text import CHANGED
 from hyperloci.text.cutting import cut_text
 
 PATIENCE: Final = 3
@@ -19,9 +20,6 @@ MAX_SUBJECT_CHARS: Final = 500
 
 MAX_BODY_CHARS: Final = 2_000
 """Of a commit's message; generated ones (dependency bumps with their changelogs) go on for pages."""
-
-CHANGED: Final = "\n\nChanged: "
-"""Between a commit's message and the names of its files."""
 
 MAX_NAMED_FILES: Final = 20
 """Files named in a commit's text."""
@@ -80,7 +78,8 @@ def commit_text(commit: Commit) -> str:
     rest = f" and {more} more" if more > 0 else ""
     unread = commit.changed - commit.read
     note = f" (of {commit.changed} files, the changes in {unread} are not looked at)" if unread > 0 else ""
-    return "\n\n".join(part for part in (subject, body, f"Changed: {named}{rest}{note}" if paths else "") if part)
+    message = "\n\n".join(part for part in (subject, body) if part)
+    return f"{message}{CHANGED}{named}{rest}{note}".lstrip() if paths else message
 
 
 def is_message_cut(commit: Commit) -> bool:

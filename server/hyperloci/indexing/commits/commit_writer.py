@@ -9,7 +9,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.facts.memory_writer import MemoryWriter
 from hyperloci.indexing.commits.changed_symbols import TouchedNodes
-from hyperloci.indexing.commits.commit_reader import CHANGED, commit_text, is_message_cut
+from hyperloci.indexing.commits.commit_reader import commit_text, is_message_cut
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
@@ -18,6 +18,7 @@ from hyperloci.project.identity import Project
 from hyperloci.store import Store
 from hyperloci.store.projects.set_aside import describe_failure, is_fault_of_content
 from hyperloci.system.values import dataclass
+from hyperloci.text.commit_text import message_of
 from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize, sanitize_name
 
 SHORT_SHA: Final = 12
@@ -146,7 +147,7 @@ class CommitWriter:
             ),
             now=now,
             place=one.sha,
-            text=one.text.text.partition(CHANGED)[0],
+            text=message_of(one.text.text),
             author=one.author or None,
         )
         self._store.files.put_commit(self._scope_key, one.sha, node.key)

@@ -19,6 +19,7 @@ from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query, analyse_text
 from hyperloci.store.memories.edges import StoredChange
 from hyperloci.text.chunking.programming_languages import is_test_path
+from hyperloci.text.commit_text import message_of
 
 NAMING_CANDIDATES: Final = 30
 """Commits and facts with the right word that are looked at: of more, those in which it weighs most."""
@@ -56,9 +57,6 @@ FOCUS: Final = 3.0
 
 Relevance = Callable[[Sequence[NodeKey]], Mapping[NodeKey, float]]
 """What memories score by a question's meaning and words, 0..1."""
-
-CHANGED: Final = "\n\nChanged: "
-"""Before the names of a commit's files, which are no part of what it says (`indexing.commits.commit_reader`)."""
 
 SHORT_HASH: Final = 7
 
@@ -120,7 +118,7 @@ def rank_commits(
         scores[began] += BEGINNING
     for key in scores:
         scores[key] += NUMBERED * numbered.get(key, 0.0)
-        subject, _, body = nodes[key].content.partition(CHANGED)[0].partition("\n")
+        subject, _, body = message_of(nodes[key].content).partition("\n")
         scores[key] += SAME_CHANGE * tells_of_change(subject, change_terms)
         scores[key] += EXPLAINED * min(1.0, len(body) / EXPLAINED_CHARS)
     return sorted(scores, key=lambda key: (-scores[key], -nodes[key].event_time, key))

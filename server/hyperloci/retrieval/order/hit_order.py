@@ -13,6 +13,7 @@ from hyperloci.model.pyramid_levels import SUBTYPES
 from hyperloci.model.search import Placement
 from hyperloci.retrieval.order.later_sessions import put_later_sessions_first
 from hyperloci.retrieval.order.newer_first import ArrangedHits, find_steps, put_newer_first
+from hyperloci.retrieval.order.twin_commits import find_twins
 from hyperloci.retrieval.scoring import Scores
 from hyperloci.store import Store
 from hyperloci.store.keywords.analysis import analyse_query
@@ -49,7 +50,8 @@ def arrange_hits(
         scores: of the hits; none are known where they were not ranked.
         scopes: what comes in is of one of these; of any if empty.
     """
-    folded = fold_said_twice(store, fold_summaries(put_question_last(store, query, nodes)))
+    asked = fold_twin_commits(put_question_last(store, query, nodes))
+    folded = fold_said_twice(store, fold_summaries(asked))
     totals = {key: found.total for key, found in scores.items()}
     later = put_later_sessions_first(store, folded.nodes, totals)
     shown, spare = later.nodes[:limit], later.nodes[limit:]
@@ -71,6 +73,12 @@ def put_question_last(store: Store, query: str, nodes: Sequence[Node]) -> list[N
 def _only_asks(prompt: Node, asked: set[str]) -> bool:
     terms = set(analyse_query(prompt.content))
     return bool(terms) and len(terms & asked) >= ASKED_SHARE * len(terms)
+
+
+def fold_twin_commits(nodes: Sequence[Node]) -> list[Node]:
+    """Return nodes without the commits of which another says all: that one stands at the better of both places."""
+    twins = find_twins(nodes)
+    return list({one.key: one for one in (twins.get(node.key, node) for node in nodes)}.values())
 
 
 def fold_summaries(nodes: Sequence[Node]) -> list[Node]:

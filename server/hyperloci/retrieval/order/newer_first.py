@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from hyperloci.knowledge.reverts import REVERTS_LABEL, find_reverting
 from hyperloci.knowledge.successors import OUTDATED_LABEL, POSSIBLE_SUCCESSOR
 from hyperloci.model.kinds import NodeKey, Origin
 from hyperloci.model.node import Node
@@ -25,7 +26,7 @@ MAX_CHANGES: Final = 20
 ECHO_SHARE: Final = 0.25
 """Share of a statement's terms that an answer beside its turn must say to say it too."""
 
-_LABELS: Final = ("supersedes", "updates", OUTDATED_LABEL)
+_LABELS: Final = ("supersedes", "updates", OUTDATED_LABEL, REVERTS_LABEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +120,10 @@ def _follow_changes(
             steps = find_steps(store, list(ended), label, "in")
             targets = {step.target for step in steps}
             others = store.nodes.get_by_keys(targets - store.withheld.select_withheld(targets))
+            taken_back = find_reverting(store, targets) if label == REVERTS_LABEL else {}
             for step in steps:
                 other = others.get(step.target)
-                if other is None or other.deleted_at is not None:
+                if other is None or other.deleted_at is not None or step.target in taken_back:
                     continue
                 shown = _find_saying(other, saying.get(other.key, ()))
                 for origin, was_sure in ended[step.source].items():

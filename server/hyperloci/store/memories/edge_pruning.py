@@ -2,9 +2,9 @@
 
 An automatic relation that nobody confirmed loses a twentieth of its confidence a week. It is worked out when it is
 asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what a user stated or
-confirmed; how things are made up and came about (`contains`, `derived_from`, `changed`, `supersedes`); what waits for
-somebody to settle it (`updates`, `contradicts`), puts hits in order (`outdates`) or limits where a memory holds
-(`excepts`); and what a file says, as long as the file says it - its relations are found anew when it changes.
+confirmed; how things are made up and came about (`contains`, `derived_from`, `changed`, `reverts`, `supersedes`); what
+waits for somebody to settle it (`updates`, `contradicts`), puts hits in order (`outdates`) or limits where a memory
+holds (`excepts`); and what a file says, as long as the file says it - its relations are found anew when it changes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ LASTING_LABELS: Final = (
     "contains",
     "derived_from",
     "changed",
+    "reverts",
     "supersedes",
     "updates",
     "outdates",

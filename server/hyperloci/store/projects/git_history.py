@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.system.values import dataclass
@@ -27,6 +28,23 @@ class CommitHistoryState:
     waiting: int = 0
     older: int = 0
     tips: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCommit:
+    """A commit that is stored; `date` is that of its author, in ms since 1970."""
+
+    key: NodeKey
+    sha: str
+    title: str
+    content: str
+    date: int
+
+
+_STORED_COMMIT: Final = (
+    "SELECT n.key, c.sha, coalesce(n.title, ''), n.content, n.event_time"
+    " FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ? AND n.deleted_at IS NULL"
+)
 
 
 class CommitHistory:
@@ -104,6 +122,39 @@ class CommitHistory:
         )
         return {row[0]: row[1] for row in rows}
 
+    def list_reverting(self, scope_key: int, label: str) -> list[StoredCommit]:
+        """Return the commits whose message may say that they revert others and that no edge of a label begins with."""
+        rows = self._connection.execute(
+            f"{_STORED_COMMIT} AND (n.content LIKE '%revert%' OR n.content LIKE '%reapply%') AND NOT EXISTS ("
+            "SELECT 1 FROM membership m JOIN hyperedges h ON h.key = m.hyperedge_key"
+            " WHERE m.node_key = n.key AND m.position = 0 AND h.label = ?) ORDER BY n.key",
+            (scope_key, label),
+        )
+        return [_commit_from_row(row) for row in rows]
+
+    def find_by_hash(self, scope_key: int, beginnings: Iterable[str]) -> dict[str, StoredCommit]:
+        """Return the stored commits by hashes or their beginnings; where several begin so, none."""
+        found: dict[str, StoredCommit] = {}
+        for beginning in beginnings:
+            rows = self._connection.execute(
+                f"{_STORED_COMMIT} AND c.sha >= ? AND c.sha < ? LIMIT 2",
+                (scope_key, beginning, f"{beginning}g"),
+            ).fetchall()
+            if len(rows) == 1:
+                found[beginning] = _commit_from_row(rows[0])
+        return found
+
+    def find_by_title(self, scope_key: int, titles: Iterable[str]) -> dict[str, list[StoredCommit]]:
+        """Return the stored commits by their subjects."""
+        rows = self._connection.execute(
+            f"{_STORED_COMMIT} AND n.title IN (SELECT value FROM json_each(?)) ORDER BY n.key",
+            (scope_key, json.dumps(list(titles))),
+        )
+        found: dict[str, list[StoredCommit]] = {}
+        for row in rows:
+            found.setdefault(row[2], []).append(_commit_from_row(row))
+        return found
+
     def list_latest(self, scopes: Sequence[str]) -> list[NodeKey]:
         """Return the commits of some projects that a branch leads to, those committed last first."""
         rows = self._connection.execute(
@@ -150,3 +201,7 @@ class CommitHistory:
         )
         if known.rowcount:
             self._connection.execute("UPDATE histories SET whole_to = NULL WHERE scope_key = ?", (scope_key,))
+
+
+def _commit_from_row(row: sqlite3.Row) -> StoredCommit:
+    return StoredCommit(key=NodeKey(row[0]), sha=row[1], title=row[2], content=row[3], date=row[4])
