@@ -64,6 +64,12 @@ _SIGNS: Final = {
     "lower": re.compile(r"^\s*+[a-zа-яäöü]"),
 }
 
+_STAMP: Final = re.compile(r"(?<![\w:.-])\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\b\.?)?(?![\w:]|\.\d)")
+MOST_STAMP_WORDS: Final = 5
+"""Of a line that has a clock time and says no more than whose, and of which day, what follows is."""
+
+MAX_STAMPS: Final = 4
+
 _COMPARED: Final = ("lower", "ended", "letters", "digits", "small words", "words")
 """What differs between a user's own lines and a paste: most people write the one as they talk."""
 
@@ -96,9 +102,10 @@ def find_pasted_lines(lines: Sequence[str]) -> list[bool]:
 def read_line_features(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, float]]]:
     """Yield the number of each line that is not blank, with its features, and its neighbours'."""
     made = [(number, _read_signs(line)) for number, line in enumerate(lines) if line.strip()]
+    stamps = [place for place, (number, _) in enumerate(made) if _is_stamp(lines[number])]
     sums = {name: math.fsum(signs.get(name, 0.0) for _, signs in made) for name in _COMPARED}
     for place, (number, signs) in enumerate(made):
-        features = dict(signs)
+        features = signs | _read_stamps(stamps, place)
         if len(made) > 1:
             features["lines"] = min(len(made), MAX_LINES) / MAX_LINES
             features["first"] = float(place == 0)
@@ -110,6 +117,23 @@ def read_line_features(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, fl
                 value = signs.get(name, 0.0)
                 features[f"more {name}"] = value - (sums[name] - value) / (len(made) - 1)
         yield number, features
+
+
+def _is_stamp(line: str) -> bool:
+    """Tell whether a line only says when, and maybe who: in chats and transcripts what was said stands below."""
+    return _STAMP.search(line) is not None and len(_WORD.findall(line)) <= MOST_STAMP_WORDS
+
+
+def _read_stamps(stamps: Sequence[int], place: int) -> dict[str, float]:
+    """Return where a line stands among those that only say when: of a paste there are several."""
+    before = [stamp for stamp in stamps if stamp <= place]
+    if len(stamps) < 2:
+        return {}
+    found = {"stamps": min(len(stamps), MAX_STAMPS) / MAX_STAMPS}
+    if before:
+        found["since stamp"] = 1.0 / (1 + place - before[-1])
+        found["between stamps"] = float(before[-1] != stamps[-1] or place == stamps[-1])
+    return found
 
 
 def _read_signs(line: str) -> dict[str, float]:
