@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from hyperloci.conversations.handed_plans import blank_buttons
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.retrieval.relevance import sort_terms
@@ -46,7 +47,7 @@ def find_telling(turns: Iterable[Node]) -> Node | None:
 
 
 def _has_subject(turn: Node) -> bool:
-    return bool(sort_terms(turn.content[:READ_CHARS], _is_never_rare).subject)
+    return bool(sort_terms(blank_buttons(turn.content[:READ_CHARS]), _is_never_rare).subject)
 
 
 def _is_never_rare(term: str) -> float:

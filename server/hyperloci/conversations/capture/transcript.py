@@ -1,9 +1,10 @@
 """Transcript: Claude Code's record of a session, a file of JSON lines that grows while the session runs (C.10).
 
 It is read from where the last reading stopped. An unfinished last line is left for the next time. A file that was
-replaced or cut is read from the start: every turn has an id, so nothing is stored twice. Messages and tool uses are
-kept; thinking, tool output, text added by Claude Code or a hook, sub-agents and lines of unknown kinds are not. (Format
-as seen in 2.1; most of a transcript's bytes are request logs, which are never parsed.)
+replaced or cut is read from the start: every turn has an id, so nothing is stored twice. Kept are messages, tool uses
+and what the user says as they refuse one; thinking, tool output, text added by Claude Code or a hook, sub-agents and
+lines of unknown kinds are not. (Format as seen in 2.1; most of a transcript's bytes are request logs, which are never
+parsed.)
 """
 
 from __future__ import annotations
@@ -50,6 +51,17 @@ PATIENCE_BYTES: Final = 1 << 18
 """A tool's result is waited for over so much of a transcript; a call that has none by then was cut off."""
 
 _KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
+
+_REFUSED: Final = re.compile(
+    r"The user doesn't want to proceed with this tool use\. The tool use was rejected [^\n]{0,200}?\. "
+    r"(?:To tell you how to proceed, the user said:\n(?P<said>.*)|STOP what you are doing)",
+    re.DOTALL,
+)
+"""What Claude Code gives the assistant in place of a result where the user refused it, with what they wrote then."""
+
+_NOTE: Final = "\n\nNote: The user's next message may contain"
+_REFUSAL: Final = "refused by the user"
+_FOREIGN_TOOL: Final = "mcp__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +248,11 @@ def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) ->
         blocks = _content_blocks(message.get("content"))
         for block in blocks:
             if block.get("type") == "tool_result":
-                yield from _make_action_turn(entry, block, batch)
+                comment = _read_refusal(block, batch)
+                yield from _make_action_turn(entry, block, batch, is_refused=comment is not None)
+                if comment:
+                    # What follows was asked for anew.
+                    yield _make_turn(entry, f"{block['tool_use_id']}:said", Speaker.USER, comment)
         texts = [text for text in _text_blocks(blocks) if is_written_by_user(text)]
         flags = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
         if texts and not any(map(entry.get, flags)) and _is_of_human(entry):
@@ -263,10 +279,30 @@ def _is_of_human(told: Mapping[str, Any]) -> bool:
 def _make_text_turn(entry: dict[str, Any], role: Speaker, texts: list[str]) -> Iterator[Turn]:
     text = "\n".join(texts)
     if text.strip():
-        yield Turn(uuid=entry["uuid"], role=role, text=text, timestamp_ms=read_time(entry.get("timestamp")))
+        yield _make_turn(entry, entry["uuid"], role, text)
 
 
-def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _BatchState) -> Iterator[Turn]:
+def _make_turn(entry: dict[str, Any], uuid: str, role: Speaker, text: str) -> Turn:
+    return Turn(uuid=uuid, role=role, text=text, timestamp_ms=read_time(entry.get("timestamp")))
+
+
+def _read_refusal(result: Mapping[str, Any], batch: _BatchState) -> str | None:
+    """Return what the user said in place of letting a tool run, empty where they only refused it; None else.
+
+    What a tool of another server fails with is its own text, which may look the same.
+    """
+    _, call = batch.calls.get(str(result.get("tool_use_id")), (0, None))
+    if call is None or str(call.get("name", "")).startswith(_FOREIGN_TOOL):
+        return None
+    refusal = _REFUSED.match(_read_error(result) or "")
+    if refusal is None:
+        return None
+    return refusal["said"].partition(_NOTE)[0].strip() if refusal["said"] else ""
+
+
+def _make_action_turn(
+    entry: dict[str, Any], result: Mapping[str, Any], batch: _BatchState, *, is_refused: bool = False
+) -> Iterator[Turn]:
     tool_use_id = result.get("tool_use_id")
     _, call = batch.calls.pop(str(tool_use_id), (0, None))
     if call is None:
@@ -276,9 +312,7 @@ def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _
         str(call.get("name", "")),
         arguments if isinstance(arguments, dict) else {},
         entry.get("toolUseResult"),
-        error="\n".join(_text_blocks(_content_blocks(result.get("content"))))
-        if result.get("is_error") is True
-        else None,
+        error=_REFUSAL if is_refused else _read_error(result),
         root=batch.root,
     )
     if use is not None:
@@ -290,6 +324,11 @@ def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _
             kind=TurnKind.ACTION,
             path=use.path,
         )
+
+
+def _read_error(result: Mapping[str, Any]) -> str | None:
+    """Return what a tool failed with, None if it did not."""
+    return "\n".join(_text_blocks(_content_blocks(result.get("content")))) if result.get("is_error") is True else None
 
 
 def _content_blocks(content: Any) -> list[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from hyperloci.conversations.consolidation.pasted_lines import find_pasted_lines
+from hyperloci.conversations.handed_plans import keep_own_words
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.system.values import dataclass
@@ -106,9 +107,10 @@ class TurnView:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Return its sentences in order; of what the user says, a request is one of its own."""
+        """Return its sentences in order; of what the user says, a request is one of its own, and a plan is none."""
         is_user = self.speaker == USER
-        sentences = read_sentences(self.text, with_pastes=not is_user)
+        text = keep_own_words(self.text) if is_user else self.text
+        sentences = read_sentences(text, with_pastes=not is_user)
         if is_user:
             sentences = [part for sentence in sentences for part in _part_request(sentence)]
         return tuple(sentences)
