@@ -33,6 +33,7 @@ from hyperloci.model.write_answers import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
 from hyperloci.project.project_store import SEEN_PATIENCE_MS, follow_project, identify_known_project, open_store
 from hyperloci.store import Store
+from hyperloci.store.conversations.sessions import is_of_another_client
 from hyperloci.store.database.error_translation import translate_block_errors, translate_errors
 from hyperloci.system.parents import list_parents
 
@@ -436,9 +437,12 @@ class Memory:
             return timeline.timeline_of_latest_session(
                 self.store, direction, limit, scope=self.project.id, present=self._present_hits
             )
-        anchor = self._search_service.find_event(around, "around")
+        start = self._search_service.find_event(around, "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
-        return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
+        found = timeline.timeline_around(
+            self.store, start.node, direction, limit, scopes=scopes, present=self._present_hits
+        )
+        return replace(found, start=start.described)
 
     def list_events(self, kind: str = "learnt", *, limit: int = 50, before: EventPlace | None = None) -> EventPage:
         """Return a page of what happened in this project and globally, latest first (`queries.browsing.EVENT_KINDS`).
@@ -1702,12 +1706,16 @@ class Memory:
         return resolve_id(session_ids(self.store.sessions, scope=self.project.id), session_id)
 
     def _find_current_session(self) -> str | None:
-        """Return the session of the client that started this process; if none is known, the last, while it lasts."""
+        """Return the session of the client that started this process.
+
+        If it can't be told whose this process is, it is the last, while it lasts.
+        """
         own = self.store.sessions.find_of_client(self.project.id, self.parents) if self.parents else None
         if own is not None:
             return own
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)
-        return sessions[0].id if sessions and sessions[0].status == "active" else None
+        is_open = bool(sessions) and sessions[0].status == "active"
+        return sessions[0].id if is_open and not is_of_another_client(sessions[0], self.parents) else None
 
     def _notify_embedder(self) -> None:
         """Notify a running embedder that there is work; without one the queue waits."""

@@ -142,7 +142,8 @@ def test_a_fact_can_be_confirmed_forgotten_and_restored() -> None:
     fact = remember("The CI runs on Python 3.11")
 
     assert "confirmed" in run("confirm", fact)
-    assert "restore" in run("forget", fact, "--reason", "test")
+    forgotten = run("forget", fact, "--reason", "test")
+    assert "restore" in forgotten and "The CI runs on Python 3.11" in forgotten
     assert json.loads(run("query", "python", "--json"))["results"] == []
     assert "restored" in run("restore", fact)
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact

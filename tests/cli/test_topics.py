@@ -49,6 +49,8 @@ def test_a_timeline_is_shown(project: Path) -> None:
         run("remember", f"step {number} of the plan")
     lines = run("timeline", "step 1 of the plan", "--limit", "1").splitlines()
     assert ["step 0" in lines[0], "step 1" in lines[1], "step 2" in lines[2]] == [True] * 3
+    assert [line.startswith("> ") for line in lines[:3]] == [False, True, False]
+    assert "took the memory nearest to the words" in invoke("timeline", "step 1 of the plan").stderr
     assert json.loads(run("timeline", "step 1 of the plan", "--json"))["direction"] == "both"
     run("timeline", "step 1", "--session", "one", code=2)
 

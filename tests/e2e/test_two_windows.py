@@ -45,3 +45,21 @@ def test_what_is_told_is_noted_in_the_session_of_the_same_client(house: House, i
     with house.memory() as memory:
         kept = memory.store.nodes.get_node(told["id"])
         assert kept is not None and kept.session_id == "own"
+
+
+AWAY = (sys.executable, "-c", "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)") * 3
+"""Starts a program so far below this process that both are of two clients: another terminal's."""
+
+
+@pytest.mark.req("B.16", "E.10")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells what is further up")
+def test_what_is_told_by_a_client_without_a_session_is_of_none_though_another_client_has_one(house: House) -> None:
+    start_session(house, "other", *AWAY)
+    with house.server() as server:
+        server.shake_hands()
+        told = server.call("remember_fact", fact=FACT)["structuredContent"]
+    with house.memory() as memory:
+        kept = memory.store.nodes.get_node(told["id"])
+        assert kept is not None and kept.session_id is None
+        (session,) = memory.store.sessions.list_recent(memory.project.id)
+        assert (session.id, session.status) == ("other", "active")

@@ -60,7 +60,16 @@ def test_one_side_alone_can_be_asked_for(memory: Memory) -> None:
 def test_words_find_what_is_asked_about(memory: Memory) -> None:
     for number, text in enumerate(["we tried redis", "redis fell over", "we chose postgres", "postgres it is"]):
         said(memory, text, at=number)
-    assert told(memory.get_timeline("chose", limit=1)) == ["redis fell over", "we chose postgres", "postgres it is"]
+    found = memory.get_timeline("chose", limit=1)
+    assert told(found) == ["redis fell over", "we chose postgres", "postgres it is"]
+    assert found.start == "took the memory nearest to the words."
+
+
+@pytest.mark.req("E.10")
+def test_what_was_taken_for_words_or_an_id_is_said(memory: Memory) -> None:
+    nodes = [said(memory, text, at=number) for number, text in enumerate(["we tried redis", "redis fell over"])]
+    assert memory.get_timeline(nodes[0].id).start == f"took the memory {nodes[0].id}"
+    assert memory.get_timeline().start == ""
 
 
 @pytest.mark.req("E.10")

@@ -54,6 +54,10 @@ class _Filled:
         self.beyond = memory.remember_fact("Parcels for the lighthouse wait a week.").id
         ends = [{"id": self.secrets[-1], "role": "subject"}, {"id": self.beyond, "role": "object"}]
         memory.relate("supports", ends)
+        self.replaced = memory.remember_fact("The depot's key hangs in hall 9.").id
+        self.secrets.append(memory.correct_fact(self.replaced, f"The depot's key hangs in {SECRET}.").id)
+        self.secrets.append(memory.remember_fact(f"The boat is kept in {SECRET}.").id)
+        self.newer = memory.correct_fact(self.secrets[-1], "The boat is kept at the lighthouse.").id
         self.chunks = [memory.store.chunks.list_of_session(1, level)[0].id for level in PyramidLevel]
 
     def withhold_all(self) -> None:
@@ -77,7 +81,7 @@ async def _ask_everything(client: Client, filled: _Filled) -> dict[str, str]:
         *(("find_related", {"topic": id, "depth": 3, "limit": 50}) for id in (filled.beside, *filled.chunks)),
         ("recall_user_info", {}),
         ("memory_stats", {}),
-        ("explain_fact", {"id": filled.beside}),
+        *(("explain_fact", {"id": id}) for id in (filled.beside, filled.replaced, filled.newer)),
         *(("expand_chunk", {"id": id}) for id in filled.chunks),
         ("get_entity_info", {"name": "Depot"}),
         ("list_topics", {}),
@@ -128,9 +132,20 @@ async def test_no_answer_to_a_client_quotes_what_is_withheld_and_it_comes_back_w
             "path": memory.path_between(filled.beside, filled.beyond),
             "report": memory.get_session_report("s"),
         }
+        memory.forget(filled.replaced)
+        walked["restored"] = memory.restore(filled.replaced)
     quoting = [asked for asked, answer in answers.items() if f"in {SECRET}." in answer or f"to {SECRET}" in answer]
     quoting += [name for name, found in walked.items() if SECRET in str(found)]
     if withheld:
         assert quoting == []
     else:
-        assert {"weak_facts {'limit': 50}", "session/s", "neighbourhood", "report", "window", "path"} <= set(quoting)
+        assert {
+            "weak_facts {'limit': 50}",
+            "session/s",
+            "neighbourhood",
+            "report",
+            "window",
+            "path",
+            "restored",
+        } <= set(quoting)
+        assert {f"explain_fact {{'id': '{filled.replaced}'}}"} <= set(quoting)

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
-from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, print_notes, to_one_line
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
+from hyperloci.cli.layout import NO_SESSIONS, describe_age, make_table, print_notes, shorten_ids, to_one_line
 from hyperloci.cli.progress import StepDisplay
 from hyperloci.clock import format_minute, from_iso
 from hyperloci.memory import Memory
@@ -112,6 +112,8 @@ def timeline(
     if json:
         print_json(found)
         return
+    if found.start:
+        errors.print(Text(shorten_ids(found.start), style="dim"))
     for event in found.events:
         _print_event(event)
     if not found.events:
@@ -122,7 +124,8 @@ def timeline(
 def _print_event(event: TimelineEvent) -> None:
     kind = f"[{event.memory.subtype or event.memory.type}]"
     style = "bold" if event.relation == "anchor" else ""
-    before = f"{shorten_id(event.memory.id)}  {format_minute(from_iso(event.at))}  {kind:<{KIND_WIDTH}}  "
+    mark = "> " if event.relation == "anchor" else ""
+    before = f"{mark}{shorten_id(event.memory.id)}  {format_minute(from_iso(event.at))}  {kind:<{KIND_WIDTH}}  "
     console.print(Text(to_one_line(event.memory.content, before), style=style))
     print_notes(event.memory)
 

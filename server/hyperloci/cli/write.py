@@ -188,9 +188,13 @@ def forget(
     """
     with open_memory(project) as memory:
         forgotten = memory.forget(id, reason=reason)
+        node = memory.store.nodes.get_node(forgotten.id)
     short = shorten_id(forgotten.id)
     until = format_day(from_iso(forgotten.restorable_until))
     console.print(f"{short} forgotten; until {until}: hyperloci restore {short}")
+    if node is not None:
+        # The beginning of an id may be another memory's.
+        console.print(Text(to_one_line(node.content, f"   [{node.subtype or node.type}] "), style="dim"))
     if forgotten.sharing is not None:
         console.print(forgotten.sharing)
 

@@ -138,9 +138,10 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Memories in the order they happened (E.10)."""
+    """Memories in the order they happened (E.10); `start` says what was taken for the words asked around."""
 
     anchor: str | None
     session_id: str | None
     direction: str
     events: tuple[TimelineEvent, ...]
+    start: str = ""

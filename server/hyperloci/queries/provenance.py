@@ -26,8 +26,8 @@ def explain_provenance(
         now: the time.
         threshold: the confidence below which a memory is forgotten.
     """
-    sources = _select_own(_linked_nodes(store, node, "derived_from", Role.SUBJECT), scopes)
-    replaced = _select_own(_list_superseded(store, node), scopes)
+    sources = _select_quotable(store, _linked_nodes(store, node, "derived_from", Role.SUBJECT), scopes)
+    replaced = _select_quotable(store, _list_superseded(store, node), scopes)
     successor = _find_successor(store, node, scopes)
     log = tuple(
         LogLine(
@@ -54,7 +54,7 @@ def explain_provenance(
         account=told,
         sources=tuple(present(sources)),
         supersedes=tuple(present(replaced)),
-        superseded_by=_present_own(successor, scopes, present),
+        superseded_by=_present_quotable(store, successor, scopes, present),
         entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
         log=log,
     )
@@ -74,7 +74,7 @@ def describe_restored(store: Store, node: Node, present: Present, *, scopes: Col
     return RestoredMemory(
         memory=present([node])[0],
         ended=describe_end(node, successor, scopes) if is_over else None,
-        replaced_by=_present_own(successor, scopes, present),
+        replaced_by=_present_quotable(store, successor, scopes, present),
     )
 
 
@@ -84,16 +84,19 @@ def _find_successor(store: Store, node: Node, scopes: Collection[str]) -> Node |
         # A document that says what supersedes another, or a person who relates two, ends neither.
         return None
     found = _linked_nodes(store, node, "supersedes", Role.OBJECT)
-    return next(iter(_select_own(found, scopes) or found), None)
+    own = [node for node in found if node.scope in scopes]
+    return next(iter(_select_quotable(store, own, scopes) or own or found), None)
 
 
-def _select_own(nodes: Sequence[Node], scopes: Collection[str]) -> list[Node]:
-    return [node for node in nodes if node.scope in scopes]
+def _select_quotable(store: Store, nodes: Sequence[Node], scopes: Collection[str]) -> list[Node]:
+    """Return the memories whose words may be shown beside another: not another project's, nor what is withheld."""
+    withheld = store.withheld.select_withheld(node.key for node in nodes)
+    return [node for node in nodes if node.scope in scopes and node.key not in withheld]
 
 
-def _present_own(node: Node | None, scopes: Collection[str], present: Present) -> Hit | None:
-    """Return a memory as it is shown; None where another project's words may not be."""
-    return None if node is None or node.scope not in scopes else present([node])[0]
+def _present_quotable(store: Store, node: Node | None, scopes: Collection[str], present: Present) -> Hit | None:
+    """Return a memory as it is shown; None where its words may not be."""
+    return None if node is None or not _select_quotable(store, [node], scopes) else present([node])[0]
 
 
 def _linked_nodes(store: Store, node: Node, label: str, role: Role) -> list[Node]:

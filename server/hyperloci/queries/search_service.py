@@ -58,6 +58,8 @@ REINFORCE_PATIENCE_MS: Final = 100
 NOTHING_NEAR: Final = "Weak: nothing found is near the question in meaning, or has its words; these are merely nearest."
 """Said of 9 in 10 questions about something else, of 3 in 100 of a memory's own at most (`python -m bench floor`)."""
 
+TOOK_NEAREST: Final = "took the memory nearest to the words"
+
 FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
 """Memories that show files as they were indexed."""
 
@@ -249,7 +251,7 @@ class SearchService:
         like, in_words = move_scores(near, whole), move_scores(by_words, whole)
         return [ContradictionCandidate(node, like.get(key)) for key, node in sorted(said_once.items())], in_words
 
-    def find_event(self, topic: str, argument: str = "topic") -> Node:
+    def find_event(self, topic: str, argument: str = "topic") -> StartingPoint:
         """Return the memory of something that happened that an id, or words mean; else what `find_start` takes.
 
         What a file holds, and a thing that has a name, happened at no time: they stand where they were first seen.
@@ -257,8 +259,10 @@ class SearchService:
         if topic.strip() and find_node(self.store.nodes, topic, argument, scopes=self._scopes) is None:
             told = self.search(topic, limit=1, reinforce=False, where={"types": TOLD_TYPES})
             if told.results:
-                return self.facts.resolve_living_node(told.results[0].id, argument)
-        return self.find_start(topic, argument).node
+                nearest = self.facts.resolve_living_node(told.results[0].id, argument)
+                doubts = [hint for hint in told.hints if hint == NOTHING_NEAR]
+                return StartingPoint(node=nearest, described=" ".join([f"{TOOK_NEAREST}.", *doubts]))
+        return self.find_start(topic, argument)
 
     def find_start(self, topic: str, argument: str = "topic") -> StartingPoint:
         """Return the memory that an id, the beginning of one, or a name means; else the one that words describe best.
@@ -280,7 +284,7 @@ class SearchService:
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory matches it; give other words or a memory's id.")
         nearest = self.facts.resolve_living_node(answer.results[0].id, argument)
-        return StartingPoint(node=nearest, described="nothing is called so; took the memory nearest to the words")
+        return StartingPoint(node=nearest, described=f"nothing is called so; {TOOK_NEAREST}")
 
     def present_hits(
         self,

@@ -130,3 +130,12 @@ def test_a_word_that_stands_where_names_do_is_one(text: str, name: str) -> None:
 
 def test_a_given_name_before_a_number_is_no_person() -> None:
     assert EntityKind.PERSON not in [each.kind for each in extract_entities("We run it with Claude Fable 5 now.")]
+
+
+@pytest.mark.req("B.10")
+def test_the_key_of_a_trailer_is_no_thing() -> None:
+    text = (
+        "Pool connections\n\nSigned-off-by: Ada Lovelace <ada@example.org>\nReviewed-by: Grace Hopper <g@example.org>"
+    )
+
+    assert [entity.name for entity in extract_entities(text)] == ["Ada Lovelace", "Grace Hopper"]

@@ -78,6 +78,7 @@ class TimelineOut(TypedDict):
 
     note: NotRequired[str]
     anchor: NotRequired[str]
+    start: NotRequired[str]
     session_id: NotRequired[str]
     direction: str
     events: list[EventOut]
@@ -159,7 +160,12 @@ def _shape_timeline(found: Timeline, room: int) -> TimelineOut:
         {"at": event.at, "relation": event.relation, "memory": memory}
         for event, memory in zip(found.events, memories, strict=True)
     ]
-    plain = {"anchor": found.anchor, "session_id": found.session_id, "direction": found.direction}
+    plain = {
+        "anchor": found.anchor,
+        "start": found.start,
+        "session_id": found.session_id,
+        "direction": found.direction,
+    }
     note = {"note": answer_values.DATA} if events else {}
     return cast(TimelineOut, {**note, **answer_values.drop_empty(plain), "events": events})
 
@@ -192,7 +198,8 @@ def render_timeline(shaped: TimelineOut) -> str:
         f"{event['at']} ({event['relation']}) {answer_text.render_memory(event['memory'])}"
         for event in shaped["events"]
     ]
-    return "\n\n".join([answer_values.DATA, *events])
+    start = [f"Around: {shaped['start']}"] if "start" in shaped else []
+    return "\n\n".join([answer_values.DATA, *start, *events])
 
 
 TOOLS: Final = (

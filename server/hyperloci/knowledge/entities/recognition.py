@@ -51,6 +51,9 @@ _INSTALL: Final = compile_late(
 _REPOSITORY: Final = compile_late(
     r"(?:github\.com|gitlab\.com|bitbucket\.org)[/:]([\w-]+)/([\w.-]+?)(?:\.git)?(?=[\s/)#\"'>]|$)"
 )
+_TRAILER_KEY: Final = compile_late(r"^[A-Z][A-Za-z]{1,20}(?:-[a-z]{1,20}){0,2}-[Bb]y:", re.MULTILINE)
+"""`Signed-off-by:`, in half the commits of some projects: the key is no thing that they are about."""
+
 _TRAILER: Final = compile_late(
     r"^(?:co-authored|signed-off|reviewed|reported|tested)-by:[ \t]*+([^<\s][^<\n]{1,59}?)[ \t\r]*+(?:<|$)", re.M | re.I
 )
@@ -115,7 +118,7 @@ def extract_entities(text: str, *, author: str | None = None) -> tuple[EntityMen
     """
     text = text[:MAX_CHARS]
     found = list(_find_structural_mentions(text)) if "://" in text or "-by:" in text or "install" in text else []
-    found += _find_in_prose(mask_code(text))
+    found += _find_in_prose(_TRAILER_KEY.sub(lambda key: " " * len(key[0]), mask_code(text)))
     names = [place.named for place in _keep_outermost(found)]
     if author:
         names.insert(0, EntityMention(author, EntityKind.PERSON))

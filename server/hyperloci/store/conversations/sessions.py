@@ -52,6 +52,21 @@ MOST_BETWEEN: Final = 3
 terminal has a shell and a client below it on either side."""
 
 
+def is_of_another_client(session: StoredSession, parents: Sequence[str]) -> bool:
+    """Tell whether a session is not of the client that started a process, by what started both.
+
+    It can't be told where only the nearest is known, without the time at which it started: other systems than Linux.
+    """
+    theirs = session.metadata.get("parents") or ()
+    is_known = bool(theirs and parents) and all("." in one for one in (*theirs, *parents))
+    return is_known and not any(
+        ours + before <= MOST_BETWEEN
+        for ours, one in enumerate(parents)
+        for before, other in enumerate(theirs)
+        if one == other
+    )
+
+
 class Sessions:
     """The sessions of one database. Every write expects to run inside a transaction."""
 
