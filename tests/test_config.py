@@ -445,6 +445,8 @@ def test_a_settings_file_of_a_user_that_is_not_known_is_named(home: Path) -> Non
     [
         ("rrf_k = true", "use a number"),
         ("rrf_k = 1.5", "use a whole number"),
+        ("inject_chars = 'many'", "use a whole number"),
+        ("decay_threshold = 'low'", "use a number"),
         ("rrf_k = [1]", "use a number"),
         ("rrf_weight_fts = {a = 1}", "use a number"),
         ("model = 5", "use a string"),

@@ -115,7 +115,10 @@ def _convert_number(value: object, kind: type[int] | type[float]) -> int | float
         raise TypeError("use a number")
     if kind is int and isinstance(value, float):
         raise TypeError("use a whole number")
-    return kind(value)
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError("use a whole number" if kind is int else "use a number") from None
 
 
 def _convert_boolean(value: object) -> bool:

@@ -111,7 +111,9 @@ def list_memories(
     full: Annotated[bool, typer.Option("--full", help="Show whole memories.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """List what is remembered, the latest first: facts, decisions, dead ends; with --type also turns, code, commits.
+    """List what is remembered, the latest first: facts, decisions, dead ends.
+
+    With --type also turns (episode), code and commits (commit).
 
     Examples:
       hyperloci list

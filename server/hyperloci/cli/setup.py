@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -30,7 +31,7 @@ from hyperloci.cli.layout import count_things
 from hyperloci.cli.transcripts import count_transcripts
 from hyperloci.config import Settings
 from hyperloci.conversations.capture.client_names import title_client
-from hyperloci.errors import BadRequestError, ConfigurationError
+from hyperloci.errors import BadRequestError, ConfigurationError, HyperlociError
 from hyperloci.project.clone_token import TOKEN_FILE
 from hyperloci.setting_values import CHOICES
 from hyperloci.store.archive.chunk_archive import Archive
@@ -155,7 +156,25 @@ def _install_claude_code(
     )
     if carry_out(replace(plan, changes=(*plan.changes, *settings)), dry_run):
         _explain_install(scope, project, commands.server)
+    if is_shared and (own := _find_own_installation(project)):
+        console.print(KEPT_TWICE.format(own=own))
 
+
+def _find_own_installation(project: Path) -> str | None:
+    """Return in words what the user has of Hyperloci in Claude Code for all projects; None where that is nothing."""
+    if plugin := find_plugin(home=Path.home(), config_dir=_config_dir()):
+        return f"the plugin {plugin}"
+    with contextlib.suppress(HyperlociError):
+        user = installation.InstallScope.USER
+        plan = installation.plan_uninstall(user, project_root=project, home=Path.home(), config_dir=_config_dir())
+        if plan.changed:
+            return "entries for all your projects"
+    return None
+
+
+KEPT_TWICE: Final = """\
+You have {own} as well: here every event would be kept twice. These entries are for all who work on the project: take
+away yours, or these if nobody else needs them (hyperloci uninstall, with --scope project for these)."""
 
 PLUGIN_IN_USE: Final = """\
 Claude Code has the plugin {plugin}, which brings the server and the hooks: nothing is added beside it, as every event

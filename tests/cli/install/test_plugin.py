@@ -62,3 +62,19 @@ def test_doctor_knows_the_plugin_and_warns_of_both(home: Path, tmp_path: Path) -
     assert invoke("uninstall").exit_code == 0
     [alone] = [item.message for item in run_checks(project) if item.subject == "claude code"]
     assert alone == f"installed as the plugin {NAME}"
+
+
+@pytest.mark.parametrize("own", ["the plugin", "entries"])
+def test_an_installation_for_the_project_beside_ones_own_says_that_events_are_kept_twice(
+    home: Path, tmp_path: Path, own: str
+) -> None:
+    project = tmp_path / "project"
+    alone = run("install", "--scope", "project", "--project", str(project))
+    if own == "the plugin":
+        switch(home, on=True)
+    else:
+        run("install")
+    beside = run("install", "--scope", "project", "--project", str(project))
+
+    assert "kept twice" not in alone
+    assert f"You have {own}" in beside and "kept twice" in " ".join(beside.split())
