@@ -35,6 +35,11 @@ def test_a_statement_without_a_neighbour_affects_nothing(store: Store) -> None:
     assert select_affected("Kayaks are red", near, {}) == []
 
 
+def test_what_stands_for_a_secret_is_no_subject(store: Store) -> None:
+    near = [candidate(store, "Ana signs in with [redacted:github-token]"), candidate(store, "The rest is [private]")]
+    assert select_affected("The nightly build uses [redacted:github-token], [private]", near, {}) == []
+
+
 def test_what_it_contradicts_is_named_whatever_it_shares_and_goes_before_what_is_about_as_near(store: Store) -> None:
     near, far = candidate(store, "Sessions live in Redis", 0.8), candidate(store, "No caches, ever", 0.1)
     nearer = candidate(store, "Sessions live long", 0.85)

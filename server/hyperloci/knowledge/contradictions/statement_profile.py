@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ COMMON_START: Final = 5
 
 LEAVING_WITHIN: Final = 3
 """Words before a shared word in which a word of leaving says that it is what was left."""
+
+_PLACEHOLDER: Final = re.compile(r"\[(?:redacted:[a-z-]{1,40}|private)\]")
 
 _LEAVING: Final = frozenset("from off dropped ditched left without ripped replaced swapped not for".split())  # noqa: SIM905
 
@@ -90,8 +93,9 @@ class StatementProfile:
 
 @functools.lru_cache(maxsize=CACHED_PROFILES)
 def profile_statement(text: str) -> StatementProfile:
-    """Return the profile of a statement."""
-    sentence = analyse_sentence(" ".join(text[:MAX_PROFILE_CHARS].translate(_SIGNS).split()))
+    """Return the profile of a statement; what stands in it for a secret or a private part is no word of it."""
+    text = _PLACEHOLDER.sub(" ", text[:MAX_PROFILE_CHARS])
+    sentence = analyse_sentence(" ".join(text.translate(_SIGNS).split()))
     words, lowered = sentence.words, [word.lower for word in sentence.words]
     order = tuple([word.stem for word in words if word.topical])
     negators, cues = word_set("clauses.negators"), _count_cues(lowered)
