@@ -38,6 +38,11 @@ class Reverted:
         while left:
             left = indexer.store_more(1).waiting
 
+    def revert(self, sha: str, *options: str) -> str:
+        """Revert a commit and return the hash of the one that does."""
+        self.tree.git("revert", "--no-edit", *options, sha)
+        return self.tree.git("rev-parse", "HEAD")
+
     def search(self, query: str) -> list[Hit]:
         with Memory.open(self.settings, self.tree.root, clock=self.clock) as memory:
             return list(memory.search(query, content_type="any").results)
@@ -61,8 +66,7 @@ def test_a_commit_that_was_reverted_says_so_and_stands_behind_the_one_that_did(
 ) -> None:
     tree.commit("Begin", a_py="a = 1\n")
     pooled = tree.commit(POOL, a_py="a = 2\n")
-    tree.git("revert", "--no-edit", pooled)
-    reverting = tree.git("rev-parse", "HEAD")
+    reverting = past.revert(pooled)
     past.read()
 
     assert past.notes(pooled) == [f"reverted by {past.id(reverting)}"]
@@ -74,16 +78,14 @@ def test_a_commit_that_was_reverted_says_so_and_stands_behind_the_one_that_did(
 def test_a_revert_that_was_reverted_takes_nothing_back(past: Reverted, tree: WorkingTree) -> None:
     tree.commit("Begin", a_py="a = 1\n")
     pooled = tree.commit(POOL, a_py="a = 2\n")
-    tree.git("revert", "--no-edit", pooled)
-    reverting = tree.git("rev-parse", "HEAD")
-    tree.git("revert", "--no-edit", reverting)
-    again = tree.git("rev-parse", "HEAD")
+    reverting = past.revert(pooled)
+    again = past.revert(reverting)
     past.read()
 
     assert past.notes(pooled) == []
     assert past.notes(reverting) == [f"reverted by {past.id(again)}"]
 
-    tree.git("revert", "--no-edit", again)
+    past.revert(again)
     past.read()
 
     assert past.notes(pooled) == [f"reverted by {past.id(reverting)}"]
@@ -92,7 +94,7 @@ def test_a_revert_that_was_reverted_takes_nothing_back(past: Reverted, tree: Wor
 def test_a_revert_that_no_branch_leads_to_takes_nothing_back(past: Reverted, tree: WorkingTree) -> None:
     tree.commit("Begin", a_py="a = 1\n")
     pooled = tree.commit(POOL, a_py="a = 2\n")
-    tree.git("revert", "--no-edit", pooled)
+    past.revert(pooled)
     past.read()
     tree.git("reset", "-q", "--hard", pooled)
     past.read()
@@ -108,8 +110,7 @@ def test_a_merge_is_reverted_with_what_it_brought(past: Reverted, tree: WorkingT
     kept = tree.commit("Write a log", c_py="c = 1\n")
     tree.git("merge", "-q", "--no-ff", "-m", "Merge branch 'pool'", "pool")
     merge = tree.git("rev-parse", "HEAD")
-    tree.git("revert", "--no-edit", "-m", "1", merge)
-    reverting = tree.git("rev-parse", "HEAD")
+    reverting = past.revert(merge, "-m", "1")
     past.read()
 
     said = [f"reverted by {past.id(reverting)}"]
@@ -131,8 +132,7 @@ def test_a_revert_that_was_read_before_what_it_reverts_is_joined_once_that_is_st
 ) -> None:
     tree.commit("Begin", a_py="a = 1\n")
     pooled = tree.commit(POOL, a_py="a = 2\n")
-    tree.git("revert", "--no-edit", pooled)
-    reverting = tree.git("rev-parse", "HEAD")
+    reverting = past.revert(pooled)
     past.read(first=1)
 
     assert past.notes(pooled) == [f"reverted by {past.id(reverting)}"]
@@ -142,7 +142,7 @@ def test_reverts_of_a_history_that_an_earlier_version_read_are_joined(
     past: Reverted, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pooled = tree.commit(POOL, a_py="a = 2\n")
-    tree.git("revert", "--no-edit", pooled)
+    past.revert(pooled)
     with monkeypatch.context() as earlier:
         earlier.setattr(commit_indexer, "link_reverted", lambda *_: 0)
         earlier.setattr(commit_indexer, "JOINED", 0)
