@@ -21,6 +21,9 @@ from hyperloci.retrieval.order.newer_first import find_steps
 from hyperloci.store import Store
 from hyperloci.text.language.relative_dates import RelativeDate
 
+PAST: Final = "said before; what was made of it was replaced since"
+PARTLY_PAST: Final = "said before; some of what was made of it was replaced since"
+
 WITHHELD: Final = "withheld: the user wants no session to be shown it"
 """The note of a withheld memory, for who names its id."""
 
@@ -41,6 +44,7 @@ def present_hits(
     stale = describe_code_changes(store, keys)
     times = store.turns.get_spoken_times(keys)
     doubts = describe_doubts(store, keys, project=project)
+    past = _describe_past_turns(store, keys)
     withheld = store.withheld.select_withheld(keys)
     asker = store.nodes.signature.asker
     return [
@@ -59,6 +63,7 @@ def present_hits(
             source=make_hit_source(node, positions.get(node.key), commits.get(node.key), asker=asker),
             notes=(
                 *_collect_notes(node, stale.get(node.key), is_withheld=node.key in withheld),
+                *past.get(node.key, ()),
                 *(doubts.get(node.key, ()) if node.valid_until is None else ()),
                 *(str(RelativeDate(*time)) for time in times.get(node.key, ())),
             ),
@@ -66,6 +71,16 @@ def present_hits(
         )
         for node in nodes
     ]
+
+
+def _describe_past_turns(store: Store, keys: Sequence[NodeKey]) -> dict[NodeKey, tuple[str, ...]]:
+    """Return for each turn of which something that was made was replaced since, a note that says so.
+
+    Its words stay as they were said, and may be nearer to a question than what holds now.
+    """
+    outdated = store.edges.select_outdated_turns(keys)
+    spent = store.edges.select_spent_turns(outdated) if outdated else frozenset[NodeKey]()
+    return {key: (PAST if key in spent else PARTLY_PAST,) for key in outdated}
 
 
 def describe_doubts(

@@ -14,6 +14,7 @@ from hyperloci.model.search import Hit
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.order.hit_order import arrange_hits
 from hyperloci.retrieval.order.newer_first import put_newer_first
+from hyperloci.retrieval.presentation import PARTLY_PAST, PAST
 from tests.support import FakeClock
 
 QUERY = "preStop sleep seconds"
@@ -63,6 +64,23 @@ def test_what_replaced_a_statement_stands_before_the_answer_that_repeats_it(memo
 
     assert {prompt.id, answer.id} <= set(found)
     assert found[0] == new
+
+
+@pytest.mark.req("B.12")
+def test_a_turn_says_that_what_was_made_of_it_was_replaced(memory: Memory, clock: FakeClock) -> None:
+    prompt, _ = say(memory, clock, (Speaker.USER, f"{TOLD}, and the chart is ours"), (Speaker.ASSISTANT, ECHO))
+    told = told_by(memory, prompt, TOLD)
+
+    def notes() -> tuple[str, ...]:
+        found = memory.search(QUERY, content_type="any", limit=20).results
+        return next(hit.notes for hit in found if hit.id == prompt.id)
+
+    assert notes() == ()
+    other = told_by(memory, prompt, "the chart is ours")
+    memory.correct_fact(told, "the graph shows a tail: 45 now")
+    assert notes() == (PARTLY_PAST,)
+    memory.correct_fact(other, "the chart is the platform team's")
+    assert notes() == (PAST,)
 
 
 def test_what_another_project_has_in_a_statements_place_is_not_shown_here(
