@@ -8,15 +8,15 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.retrieval.order.hit_order import fold_twin_commits
-from tests.support import FakeClock, add
+from tests.support import NOW, FakeClock, add
 from tests.working_tree import WorkingTree
 
 REASON = "Pool connections\n\nThe server closes idle ones after a minute."
 
 
-def commit(memory: Memory, content: str, subtype: str = "commit") -> Node:
+def commit(memory: Memory, content: str, subtype: str = "commit", at: int = NOW) -> Node:
     """Store a commit, or another decision, without a repository."""
-    return add(memory.store, content, type=NodeType.DECISION, subtype=subtype)
+    return add(memory.store, content, type=NodeType.DECISION, subtype=subtype, event_time=at)
 
 
 @pytest.mark.req("E.02")
@@ -35,7 +35,9 @@ def test_a_picked_commit_is_shown_once(memory: Memory) -> None:
     first = commit(memory, f"{REASON}\n\nChanged: a.py")
     picked = commit(memory, f"{REASON}\n\n(cherry picked from commit {'0' * 40})\n\nChanged: a.py")
 
-    assert fold_twin_commits([picked, first]) == [picked]
+    again = commit(memory, f"{REASON}\n\nChanged: a.py", at=NOW + 1)
+
+    assert fold_twin_commits([picked, again, first]) == [picked, again]
 
 
 @pytest.mark.parametrize(

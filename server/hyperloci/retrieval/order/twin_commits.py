@@ -21,9 +21,10 @@ _NUMBER: Final = re.compile(r"\s*\(#\d+\)$")
 def find_twins(nodes: Sequence[Node]) -> dict[NodeKey, Node]:
     """Return commits among some nodes that say no more than another one does, with that other one.
 
-    A merge gives way to what it brought, which names the files; of commits alike the first stands for all.
+    A merge gives way to what it brought, which names the files. Of a commit on two branches, which have its message and
+    the time at which it was written in common, the first stands for both.
     """
-    first: dict[str, Node] = {}
+    first: dict[tuple[str, int], Node] = {}
     merges: list[tuple[Node, str]] = []
     twins: dict[NodeKey, Node] = {}
     for node in nodes:
@@ -33,7 +34,7 @@ def find_twins(nodes: Sequence[Node]) -> dict[NodeKey, Node]:
         if _MERGE.match(subject):
             merges.append((node, said.removeprefix(subject).strip()))
             continue
-        other = first.setdefault(said, node)
+        other = first.setdefault((said, node.event_time), node)
         if other is not node:
             twins[node.key] = other
     by_subject = {_without_number(_read_message(node)[0]): node for node in reversed(first.values())}
