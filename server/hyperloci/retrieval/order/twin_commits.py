@@ -15,7 +15,7 @@ _PICKED: Final = re.compile(
     r"(?m)^(?:\(cherry picked from commit [0-9a-f]{7,64}\)"
     r"|(?:Signed-off-by|Reviewed-by|Reviewed-on|Change-Id|PR-URL): .*)$"
 )
-_NUMBER: Final = re.compile(r"\s*\(#\d+\)$")
+_NUMBER: Final = re.compile(r" {0,4}\(#\d{1,12}\)$")
 
 
 def find_twins(nodes: Sequence[Node]) -> dict[NodeKey, Node]:
